@@ -44,9 +44,9 @@ struct ArrowArrayStream {
 
 namespace gg {
 
-/// The queries of a run seen so far, of which only judged ones need be read in full.
-struct SeenQueries {
-  IdTable unjudged;
+/// The rows of a run that were left out when it was read, since their queries are not judged.
+struct LeftOut {
+  IdTable queries;
   uint64_t rows = 0;
 };
 
@@ -62,14 +62,12 @@ class ArrowTable {
   std::vector<std::string> column_names() const;
   const std::string& name() const { return name_; }
 
-  /// `without_results` are queries of the run that have no row.
-  Scores evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& columns, const Plan& plan, unsigned threads,
-                  const std::vector<std::string>& without_results = {}) const;
   /// The distinct ids of a column, in order of appearance.
   std::vector<std::string> distinct(const std::string& column) const;
   /// One bit for each row: whether its query is judged and, with a column `run`, whether it belongs to the run `only`.
+  /// Rows of that run whose queries are not judged are counted.
   std::vector<uint8_t> judged(const Qrels& qrels, const std::string& query, const std::string& run,
-                              const std::string& only, SeenQueries& seen) const;
+                              const std::string& only, LeftOut& left_out) const;
   std::unique_ptr<Qrels> qrels(const ColumnNames& columns) const;
   /// Bad rows are counted in `bad`; without it they are an error.
   void for_each(const ColumnNames& columns, Table table, const std::function<void(const Line&, uint64_t)>& row,
@@ -79,14 +77,19 @@ class ArrowTable {
   /// Packed rows: columns `query` and `piece` (bytes), `kind` and `place` (integers).
   void for_each_piece(const std::function<void(Bytes query, int64_t kind, int64_t place, Bytes piece)>& use) const;
 
- private:
-  struct Ids;
-  struct Numbers;
+  // For readers of rows, which call these before they read cells.
   size_t column(const std::string& name) const;
   IdKind kind(size_t column) const;
   void require_numbers(size_t column) const;
-  std::string place_of(size_t column) const;  // for messages
+  /// Refuses data that would be read outside its buffers.
   void check_columns(std::initializer_list<size_t> columns) const;
+  /// The same for all columns of ids and numbers.
+  void check() const;
+  std::string place_of(size_t column) const;  // for messages
+  const std::vector<ArrowArray>& batches() const { return batches_; }
+  const ArrowSchema& schema(size_t column) const { return *schema_.children[column]; }
+
+ private:
   void release();
 
   std::string name_;

@@ -141,21 +141,33 @@ nb::list counted(const Rules& rules, nb::list lines, const Qrels* labels, const 
   return all;
 }
 
-/// Scores (bytes or a file descriptor, name) pairs together.
+/// The memory of a Python object that has a buffer, such as that of an Arrow array; it must not change meanwhile.
+class BufferView {
+ public:
+  explicit BufferView(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE)) throw nb::python_error();
+  }
+  BufferView(const BufferView&) = delete;
+  BufferView& operator=(const BufferView&) = delete;
+  ~BufferView() { PyBuffer_Release(&view_); }
+  Bytes bytes() const { return {static_cast<const char*>(view_.buf), static_cast<size_t>(view_.len)}; }
+
+ private:
+  Py_buffer view_;
+};
+
+/// Scores (bytes, buffer or file descriptor, name) pairs together.
 nb::list score(const Rules& rules, nb::list sources, const Qrels* labels, nb::dict options, unsigned threads) {
   const TraceOptions how = read_traces(options);
   std::deque<InputFile> files;
   std::vector<TraceText> texts;
-  std::vector<nb::bytes> owned;  // another thread may change the list
+  std::deque<BufferView> views;
   for (nb::handle item : sources) {
     const auto source = nb::cast<nb::tuple>(item);
     const auto name = nb::cast<std::string>(source[1]);
-    if (nb::isinstance<nb::bytes>(source[0])) {
-      const nb::bytes& bytes = owned.emplace_back(nb::cast<nb::bytes>(source[0]));
-      texts.push_back({{bytes.c_str(), bytes.size()}, name});
-    } else {
+    if (nb::isinstance<nb::int_>(source[0]))
       texts.push_back({{}, name, &files.emplace_back(nb::cast<int>(source[0]), name)});
-    }
+    else texts.push_back({views.emplace_back(source[0]).bytes(), name});
   }
   std::vector<TraceScores> scores;
   {
@@ -225,9 +237,10 @@ std::array<uint32_t, 13> funnel_row(const ScoredConversation& c) {
           f.opens};
 }
 
-nb::list evidence_list(const ScoredConversation& c) {
+nb::list evidence_list(const ScoredConversation& c, size_t begin = 0, size_t end = SIZE_MAX) {
   nb::list all;
-  for (const Evidence& e : c.evidence) {
+  for (size_t i = begin; i < std::min(end, c.evidence.size()); ++i) {
+    const Evidence& e = c.evidence[i];
     const nb::object opened = e.opened == Use::never ? nb::none() : nb::object(nb::int_(e.opened));
     all.append(nb::make_tuple(to_python(e.name), e.gain, e.iteration, e.search, e.rank, opened, e.cited));
   }
@@ -372,6 +385,8 @@ void bind_traces(nb::module_& m) {
                      }
                      return all;
                    })
+      .def("some_evidence", [](const TraceScores& s, size_t conversation, size_t begin,
+                               size_t end) { return evidence_list(s.conversations.at(conversation), begin, end); })
       .def_prop_ro("answers",
                    [](const TraceScores& s) {
                      nb::list all;

@@ -104,8 +104,7 @@ class StreamBlocks : public BlockReader {
     size_t whole = 0;
     while (true) {
       while (!ended_ && size < wanted) {
-        const size_t n = fill_(block.buffer.data() + size, wanted - size);
-        if (n == 0) ended_ = true;
+        const size_t n = fill(block.buffer.data() + size, wanted - size);
         size += n;
       }
       const char* text = block.buffer.data();
@@ -124,11 +123,21 @@ class StreamBlocks : public BlockReader {
   }
 
  private:
+  /// After an error there is nothing more: what another thread would take is not the end of the text.
+  size_t fill(char* to, size_t size) try {
+    const size_t n = fill_(to, size);
+    if (n == 0) ended_ = true;
+    return n;
+  } catch (...) {
+    ended_ = true;
+    rest_.clear();
+    throw;
+  }
+
   void skip() {
     std::string bytes(std::min<size_t>(skip_, 1 << 16), '\0');
     while (skip_ && !ended_) {
-      const size_t n = fill_(bytes.data(), std::min(bytes.size(), skip_));
-      if (n == 0) ended_ = true;
+      const size_t n = fill(bytes.data(), std::min(bytes.size(), skip_));
       skip_ -= n;
       offset_ += n;
     }

@@ -1,8 +1,10 @@
 // Ids are bytes: views, a hash, and an arena for copies.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +51,15 @@ inline bool same_bytes(Bytes a, Bytes b) {
     return load_8(a.data()) == load_8(b.data()) && load_8(a.data() + n - 8) == load_8(b.data() + n - 8);
   if (n >= 4 && n < 8) return load_short(a.data(), n) == load_short(b.data(), n);
   return std::memcmp(a.data(), b.data(), n) == 0;
+}
+
+/// Asks for memory that will be read soon.
+inline void prefetch(const void* place) {
+#if defined(__GNUC__)
+  __builtin_prefetch(place);
+#else
+  (void)place;
+#endif
 }
 
 /// Two random numbers of this process, so that nobody can choose ids that collide.
@@ -118,13 +129,18 @@ class IdTable {
  public:
   static constexpr uint32_t none = 0xffffffffu;
 
-  uint32_t find(Bytes id) const {
-    if (slots_.empty()) return none;
-    const uint64_t h = hash_bytes(id);
-    for (size_t i = h & mask_;; i = (i + 1) & mask_) {
-      if (slots_[i].number == none) return none;
-      if (slots_[i].hash == h && ids_[slots_[i].number] == id) return slots_[i].number;
-    }
+  uint32_t find(Bytes id) const { return slots_.empty() ? none : find(id, hash_bytes(id)); }
+
+  /// Looks up to 64 ids up together: the memory of each is on its way while the others are worked on.
+  void find(std::span<const Bytes> ids, uint32_t* numbers) const {
+    uint64_t hashes[64];
+    if (slots_.empty()) return std::fill_n(numbers, ids.size(), none), void();
+    for (size_t i = 0; i < ids.size(); ++i) prefetch(&slots_[(hashes[i] = hash_bytes(ids[i])) & mask_]);
+    for (size_t i = 0; i < ids.size(); ++i)
+      if (const uint32_t number = slots_[hashes[i] & mask_].number; number != none) prefetch(&ids_[number]);
+    for (size_t i = 0; i < ids.size(); ++i)
+      if (const uint32_t number = slots_[hashes[i] & mask_].number; number != none) prefetch(ids_[number].data());
+    for (size_t i = 0; i < ids.size(); ++i) numbers[i] = find(ids[i], hashes[i]);
   }
 
   /// The number of an id; the bytes are copied when the id is new.
@@ -150,6 +166,13 @@ class IdTable {
     uint64_t hash = 0;
     uint32_t number = none;
   };
+
+  uint32_t find(Bytes id, uint64_t hash) const {
+    for (size_t i = hash & mask_;; i = (i + 1) & mask_) {
+      if (slots_[i].number == none) return none;
+      if (slots_[i].hash == hash && same_bytes(ids_[slots_[i].number], id)) return slots_[i].number;
+    }
+  }
 
   void rehash() {
     const size_t size = slots_.empty() ? 16 : slots_.size() * 2;

@@ -6,6 +6,7 @@
 
 #include "error.hpp"
 #include "kernels.hpp"
+#include "parallel.hpp"
 
 namespace gg {
 
@@ -60,9 +61,9 @@ void Plan::group_next(const Policy& of_measure) {
 }
 
 void Worker::measure(const Plan::Group& group, const Ranked& ranked, const std::vector<Row>& rows, double* out) {
-  const size_t n = plan_.measures.size();
+  const size_t n = plan_->measures.size();
   const Policy& policy = group.policy;
-  if (plan_.has_customs) {
+  if (plan_->has_customs) {
     gains_.clear();
     for (const uint32_t i : ranker_.order())
       gains_.push_back(rows[i].judgment == QueryJudgments::unjudged
@@ -70,9 +71,10 @@ void Worker::measure(const Plan::Group& group, const Ranked& ranked, const std::
                            : ranked.query->gains[static_cast<size_t>(rows[i].judgment)]);
   }
   for (const uint32_t m : group.measures) {
-    const Spec& spec = plan_.measures[m];
+    if (++measured_ % 64 == 0) pause_point();  // a query may have thousands of measures
+    const Spec& spec = plan_->measures[m];
     if (!spec.kernel) {
-      out[m] = plan_.customs[m](*ranked.query, gains_);
+      out[m] = plan_->customs[m](*ranked.query, gains_);
       if (policy.bounds()) out[n + 2 * m] = out[n + 2 * m + 1] = undefined;
       continue;
     }
@@ -86,15 +88,15 @@ void Worker::measure(const Plan::Group& group, const Ranked& ranked, const std::
 }
 
 void Worker::add_to(TopList& list, size_t group, const Ranked& ranked, const std::vector<Row>& rows) {
-  if (group == 0) list = plan_.lists->begin(ranked, rows, ranker_.order());
-  for (const uint32_t m : plan_.groups[group].measures)
-    plan_.lists->explain(list, ranked, plan_.groups[group].policy, plan_.measures[m], m);
+  if (group == 0) list = plan_->lists->begin(ranked, rows, ranker_.order());
+  for (const uint32_t m : plan_->groups[group].measures)
+    plan_->lists->explain(list, ranked, plan_->groups[group].policy, plan_->measures[m], m);
 }
 
 void Worker::measure_missing(const QueryJudgments& query, double* out) {
   static const std::string invented = "a document that is not in the run";
   std::vector<Row> rows;
-  for (const Plan::Group& group : plan_.groups) {
+  for (const Plan::Group& group : plan_->groups) {
     if (group.policy.missing == Missing::skip) continue;  // stays undefined
     rows.clear();
     if (group.policy.missing == Missing::invented) rows.push_back({0, invented, 1, QueryJudgments::unjudged});
@@ -135,7 +137,7 @@ void fill_missing(Scores& scores, const Plan& plan) {
 void require_common_queries(const Scores& scores, const Plan& plan, const std::string& run_name) {
   if (plan.may_be_disjoint) return;
   if (std::find(scores.in_run.begin(), scores.in_run.end(), 1) != scores.in_run.end()) return;
-  if (scores.documents == 0) bad_input("the run is empty", run_name);
+  if (scores.documents == 0) bad_input("the run is empty", run_name, "was it written completely?");
   bad_input("no query of the run is judged: the run has query " + in_quotes(scores.unjudged_example) +
                 ", the judgments have " +
                 (scores.qrels->size() ? in_quotes((*scores.qrels)[0].id) : std::string("none")),

@@ -90,8 +90,11 @@ struct Scores {
 /// Measures queries one by one; one worker per thread.
 class Worker {
  public:
-  Worker(const Qrels& qrels, const Plan& plan) : qrels_(&qrels), plan_(plan) {}
+  Worker() = default;  // to be prepared
+  Worker(const Qrels& qrels, const Plan& plan) : qrels_(&qrels), plan_(&plan) {}
 
+  /// For another run; the memory is used again.
+  void prepare(const Qrels& qrels, const Plan& plan) { qrels_ = &qrels, plan_ = &plan; }
   /// Replaces the judgments, for inputs in which each query brings its own.
   void judge_by(const Qrels& qrels) { qrels_ = &qrels; }
 
@@ -101,23 +104,23 @@ class Worker {
                       Where&& where) {
     QueryCounts query_counts;
     RankFacts ranks;
-    if (plan_.by_rank) ranks = ranks_to_scores(query, rows, where);
+    if (plan_->by_rank) ranks = ranks_to_scores(query, rows, where);
     TopList list;
-    for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      const bool last = g + 1 == plan_.groups.size();
+    for (size_t g = 0; g < plan_->groups.size(); ++g) {
+      const bool last = g + 1 == plan_->groups.size();
       if (!last) copy_ = rows;  // ranking modifies the rows
       std::vector<Row>& own = last ? rows : copy_;
       const size_t before = own.size();
-      const Ranked ranked = ranker_.rank(*qrels_, query, own, plan_.groups[g].policy, may_repeat,
+      const Ranked ranked = ranker_.rank(*qrels_, query, own, plan_->groups[g].policy, may_repeat,
                                          [&](const Row& row) { duplicate(query, row, where(row)); });
-      measure(plan_.groups[g], ranked, own, out);
+      measure(plan_->groups[g], ranked, own, out);
       if (g == 0) {
         query_counts = counts(ranked);
         query_counts.repeated = static_cast<uint32_t>(before - ranker_.distinct());
       }
-      if (plan_.lists) add_to(list, g, ranked, own);
+      if (plan_->lists) add_to(list, g, ranked, own);
     }
-    if (plan_.lists) plan_.lists->keep(static_cast<size_t>(&query - &(*qrels_)[0]), std::move(list));
+    if (plan_->lists) plan_->lists->keep(static_cast<size_t>(&query - &(*qrels_)[0]), std::move(list));
     query_counts.ranks = ranks;
     return query_counts;
   }
@@ -132,7 +135,7 @@ class Worker {
     uint32_t bad = 0;
     for (const Row& row : rows)
       if (!is_rank(row.score)) {
-        if (!plan_.skip_bad) bad_rank(query, row, where(row));
+        if (!plan_->skip_bad) bad_rank(query, row, where(row));
         ++bad;
       }
     if (bad) std::erase_if(rows, [](const Row& row) { return !is_rank(row.score); });
@@ -150,11 +153,12 @@ class Worker {
   /// The top ranks in the order of the first group, and their contributions to the measures of each group.
   void add_to(TopList& list, size_t group, const Ranked& ranked, const std::vector<Row>& rows);
 
-  const Qrels* qrels_;
-  const Plan& plan_;
+  const Qrels* qrels_ = nullptr;
+  const Plan* plan_ = nullptr;
   Ranker ranker_;
   std::vector<Row> copy_;
   std::vector<double> gains_, ranks_;
+  uint64_t measured_ = 0;  // values so far
 };
 
 /// Scores without values, to be filled in.

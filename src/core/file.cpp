@@ -129,7 +129,8 @@ InputFile::InputFile(int descriptor, std::string name) : descriptor_(descriptor)
   const bool folder = known && (status.st_mode & S_IFMT) == S_IFDIR;
   if (!known || folder) {
     close_descriptor(descriptor);
-    bad_input(folder ? in_quotes(name_) + " is a directory, not a file" : "cannot read " + in_quotes(name_));
+    bad_input(folder ? in_quotes(name_) + " is a directory, not a file" : "cannot read " + in_quotes(name_), {},
+              "name a file");
   }
   size_ = static_cast<size_t>(status.st_size);
   modified_ = modified(status);
@@ -144,15 +145,18 @@ InputFile InputFile::open(const std::string& path) {
   const int descriptor = open_to_read(path.c_str());
   if (descriptor < 0) {
     const int reason = errno;
-    if (reason == ENOENT) bad_input("file not found: " + in_quotes(path));
-    bad_input("cannot open " + in_quotes(path) + ": " + std::strerror(reason));
+    if (reason == ENOENT) bad_input("file not found: " + in_quotes(path), {}, "check the spelling and the folder");
+    bad_input("cannot open " + in_quotes(path) + ": " + std::strerror(reason), {},
+              "check the path and who may read it");
   }
   return InputFile(descriptor, path);
 }
 
 void InputFile::read(size_t begin, size_t end, char* to) const {
   const int64_t n = transfer(descriptor_, to, end - begin, begin, false);
-  if (n < 0) bad_input("cannot read " + in_quotes(name_) + ": " + std::strerror(errno));
+  if (n < 0)
+    bad_input("cannot read " + in_quotes(name_) + ": " + std::strerror(errno), {},
+              "the disk or the connection to it failed; copy the file elsewhere and try again");
   if (static_cast<size_t>(n) < end - begin) changed(name_);
 }
 

@@ -21,6 +21,8 @@ class LineBuffer {
   void reserve(size_t size, size_t keep = 0);
   /// Ends the text after `size` bytes.
   void end(size_t size);
+  /// Gives the memory back.
+  void release() { data_.reset(), capacity_ = 0; }
 
  private:
   std::unique_ptr<char[]> data_;

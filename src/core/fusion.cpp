@@ -224,7 +224,7 @@ Ranking fuse_query(const std::vector<std::shared_ptr<const RankedRun>>& runs, By
 void RankedRun::add(Bytes query, Bytes doc, double score) {
   if (!std::isfinite(score))
     bad_input("the score of document " + in_quotes(doc) + " for query " + in_quotes(query) + " is not a finite number",
-              name_);
+              name_, "remove the document, or give it a score");
   const uint32_t q = queries_.add(query);
   if (q == rankings_.size()) rankings_.emplace_back();
   rankings_[q].push_back({docs_[docs_.add(doc)], score});
@@ -273,8 +273,10 @@ namespace {
 
 void require_one_per_run(size_t count, const char* singular, const char* plural, size_t runs) {
   if (count == runs) return;
-  throw Error(ErrorKind::usage, "expected " + std::to_string(runs) + " " + (runs == 1 ? singular : plural) +
-                                    ", one per run, got " + std::to_string(count));
+  throw Error(ErrorKind::usage,
+              "expected " + std::to_string(runs) + " " + (runs == 1 ? singular : plural) + ", one per run, got " +
+                  std::to_string(count),
+              {}, "pass as many as there are runs, in their order");
 }
 
 bool uses_tables(Points points) {
@@ -291,7 +293,8 @@ std::vector<Fused> fuse(const std::vector<std::shared_ptr<const RankedRun>>& run
     require_one_per_run(how.tables.size(), "table of points", "tables of points", runs.size());
     const bool may_be_empty = how.points != Points::segments && how.points != Points::inverse;
     for (const auto& table : how.tables)
-      if (table.empty() && !may_be_empty) throw Error(ErrorKind::usage, "empty table of points");
+      if (table.empty() && !may_be_empty)
+        throw Error(ErrorKind::usage, "empty table of points", {}, "train on judged queries of these runs");
   }
   std::vector<Fused> fused;
   IdTable seen;

@@ -115,12 +115,14 @@ class Scorer {
                 log(session_query_base, static_cast<double>(query) + session_query_base - 1));
   }
 
+  const Aspects& aspects_of(const Returned& r) const { return counted_.aspects[r.aspects - 1]; }
+
   bool any_aspect(std::map<std::string_view, std::pair<double, int>>& cubes) const {
     for (const Iteration& iteration : iterations_)
       for (const Searched& s : iteration.searches)
         for (const Returned& r : s.results)
           if (r.aspects)
-            for (const auto& [name, gain] : *r.aspects) cubes[name];
+            for (const auto& [name, gain] : aspects_of(r)) cubes[name];
     const bool any = !cubes.empty();
     if (!any) cubes[""];
     return any;
@@ -136,7 +138,7 @@ class Scorer {
       const double gain = result.labelled ? result.gain : unlabelled_;
       pour("", gain >= o_.threshold ? gain : 0);
     } else if (result.aspects) {
-      for (const auto& [name, gain] : *result.aspects) pour(name, gain);
+      for (const auto& [name, gain] : aspects_of(result)) pour(name, gain);
     }
   }
 
@@ -156,7 +158,10 @@ class Scorer {
       ideal.push_back(o_.worth(gain));
     }
     std::vector<double> weights;
-    size_t query = 0;
+    size_t query = 0, results = 0;
+    for (const Iteration& iteration : iterations_)
+      for (const Searched& s : iteration.searches) results += s.results.size();
+    weights.reserve(results);
     for (const Iteration& iteration : iterations_)
       for (const Searched& s : iteration.searches)
         for (const Returned& r : s.results)

@@ -40,8 +40,8 @@ using Aspects = std::vector<std::pair<std::string, double>>;
 struct Returned {
   bool is_new;
   bool labelled;
+  uint32_t aspects;  // in CountedSearches::aspects, from 1; 0 if it has none
   double gain;
-  const Aspects* aspects;
 };
 
 struct Searched {
@@ -72,6 +72,7 @@ struct FunnelCounts {
 /// A conversation with all that its measures depend on.
 struct CountedSearches {
   std::vector<Iteration> iterations;
+  std::vector<Aspects> aspects;    // of results that have any
   std::vector<double> missed;      // gains of known good results that no search returned
   uint32_t unlabelled_missed = 0;  // unlabelled results that only other systems returned
   Usage total;                     // of the whole turns

@@ -16,15 +16,6 @@ constexpr size_t shortest_key_text = 50, snippet_characters = 100, content_chara
 
 FieldMask bit(uint32_t field) { return field < 64 ? FieldMask{1} << field : 0; }
 
-/// A second, independent hash: texts with two equal hashes are equal.
-uint64_t check_hash(Bytes text) {
-  uint64_t h = 0x9e3779b97f4a7c15ULL ^ text.size();
-  const char* p = text.data();
-  size_t n = text.size();
-  for (; n >= 8; p += 8, n -= 8) h = mix(h ^ load_8(p), 0xd6e8feb86659fd93ULL);
-  return mix(h ^ load_short(p, n), 0xa5a3564e6b2b1e9dULL);
-}
-
 uint64_t salted(uint64_t salt, uint64_t hash) {
   return mix(hash ^ 0x8ebc6af09c88c6e3ULL, salt * 0x589965cc75374cc3ULL + 1);
 }
@@ -91,15 +82,24 @@ std::string Rules::names(FieldMask mask) const {
 
 // --- results prepared for comparison ---
 
+const Item::More& Item::more() const {
+  static const More none;
+  return more_ ? *more_ : none;
+}
+
 const Item::Value* Item::value(uint32_t field) const {
-  for (const Value& v : values)
+  for (const Value& v : more().values)
     if (v.field == field) return &v;
   return nullptr;
 }
 
+Moment Item::moment(const Value& value) const {
+  return value.moment == Value::no_moment ? Moment{} : more().moments[value.moment];
+}
+
 const UrlDetails& Item::details() const {
   static const UrlDetails none;
-  return more ? *more : none;
+  return more().details ? *more().details : none;
 }
 
 Bytes Clusters::keep_normal(Bytes text) {
@@ -112,35 +112,34 @@ Bytes Clusters::keep_text(Bytes text) { return keep_normal(without_markup(text, 
 
 Item Clusters::prepare(const Result& result) {
   Item item;
+  Item::More more;
   if (!result.type.empty()) {
     item.typed = true;
-    item.type = keep_normal(result.type);
-    const auto type = rules_.of_type.find(std::string(item.type));
-    item.profile = type == rules_.of_type.end() ? 0 : type->second;
+    more.type = keep_normal(result.type);
+    const auto type = rules_.of_type.find(std::string(more.type));
+    item.profile = static_cast<uint16_t>(type == rules_.of_type.end() ? 0 : type->second);
   }
   const Profile& profile = rules_.profiles[item.profile];
-  uint64_t signature = hash_bytes(item.type);
+  uint64_t signature = hash_bytes(more.type);
   const auto mixed_in = [&](uint64_t salt, uint64_t hash) { signature += salted(salt, hash); };
 
+  values_.clear(), moments_.clear(), ids_.clear();
   const auto add = [&](uint32_t field, Bytes raw) {
-    if (raw.empty() || item.value(field)) return;
-    Item::Value value{field, Item::no_moment, 0, 0, {}};
-    switch (rules_.fields[field].kind) {
-      case FieldKind::people: value.text = arena_.keep(normal_people(raw)); break;
-      case FieldKind::time:
-        value.moment = static_cast<uint32_t>(item.moments.size());
-        item.moments.push_back(parse_moment(raw));
-        [[fallthrough]];
-      default: value.text = keep_text(raw);
+    if (raw.empty()) return;
+    for (const Item::Value& value : values_)
+      if (value.field == field) return;
+    const FieldKind kind = rules_.fields[field].kind;
+    const Bytes text = kind == FieldKind::people ? arena_.keep(normal_people(raw)) : keep_text(raw);
+    if (text.empty()) return;
+    Item::Value value{static_cast<uint16_t>(field), Item::Value::no_moment, static_cast<uint32_t>(text.size()),
+                      text.data()};
+    if (kind == FieldKind::time) {
+      value.moment = static_cast<uint16_t>(moments_.size());
+      moments_.push_back(parse_moment(raw));
     }
-    if (value.text.empty()) return;
-    value.hash = hash_bytes(value.text);
-    value.check = check_hash(value.text);
-    mixed_in(field, value.hash);
-    item.values.push_back(value);
+    mixed_in(field, hash_bytes(text));
+    values_.push_back(value);
   };
-  item.values.reserve(static_cast<size_t>(!result.title.empty() + !result.snippet.empty() + !result.content.empty()) +
-                      result.fields.size());
   add(rules_.title, result.title);
   add(rules_.snippet, result.snippet);
   add(rules_.content, result.content);
@@ -152,25 +151,33 @@ Item Clusters::prepare(const Result& result) {
     if (is_citation_marker(raw)) continue;
     const Bytes value = arena_.keep(rules_.urls.id_form(name, raw));
     if (value.empty()) continue;
-    item.ids.push_back({arena_.keep(name), hash_bytes(value), check_hash(value), value});
-    mixed_in(hash_bytes(name), item.ids.back().hash);
+    ids_.push_back({arena_.keep(name), value});
+    mixed_in(hash_bytes(name), hash_bytes(value));
   }
-  if (item.ids.empty() && !is_citation_marker(result.id)) {
-    item.generic_id = arena_.keep(rules_.urls.id_form("id", result.id));
-    mixed_in(1000, hash_bytes(item.generic_id));
+  if (ids_.empty() && !is_citation_marker(result.id)) {
+    const Bytes id = arena_.keep(rules_.urls.id_form("id", result.id));
+    item.id_ = id.data();
+    item.id_size_ = static_cast<uint32_t>(id.size());
+    mixed_in(1000, hash_bytes(id));
   }
-  const Bytes url = result.url.empty() && item.ids.empty() && is_url(result.id) ? result.id : result.url;
+  const Bytes url = result.url.empty() && ids_.empty() && is_url(result.id) ? result.id : result.url;
   if (!url.empty() && !is_citation_marker(url)) {
     ReducedUrl reduced = rules_.urls.reduce(url);
     item.has_url = true;
-    item.page = arena_.keep(reduced.page);
-    item.form = reduced.form;
-    mixed_in(1001, hash_bytes(item.page) ^ item.form);
+    more.page = arena_.keep(reduced.page);
+    more.form = reduced.form;
+    mixed_in(1001, hash_bytes(more.page) ^ more.form);
     for (const ReducedUrl::Parameter& p : reduced.parameters) mixed_in(hash_bytes(p.name), hash_bytes(p.value));
     if (!reduced.parameters.empty() || !reduced.aliases.empty())
-      item.more = std::make_unique<UrlDetails>(UrlDetails{std::move(reduced.parameters), std::move(reduced.aliases)});
+      more.details = &details_.emplace_back(UrlDetails{std::move(reduced.parameters), std::move(reduced.aliases)});
   }
   item.signature = signature;
+  if (item.typed || item.has_url || !values_.empty() || !ids_.empty()) {
+    more.values = parts_.keep(std::span<const Item::Value>(values_));
+    more.moments = parts_.keep(std::span<const Moment>(moments_));
+    more.ids = parts_.keep(std::span<const Item::Id>(ids_));
+    item.more_ = parts_.keep(std::span<const Item::More>(&more, 1)).data();
+  }
   return item;
 }
 
@@ -179,39 +186,40 @@ Item Clusters::prepare(const Result& result) {
 std::vector<Key> Clusters::keys(const Item& item) const {
   std::vector<Key> keys;
   const auto add = [&](const char* kind, uint64_t hash) { keys.push_back({salted(hash_bytes(kind), hash), kind}); };
-  for (const Item::Id& id : item.ids) add("ids", salted(hash_bytes(id.name), id.hash));
-  if (!item.generic_id.empty()) add("id", hash_bytes(item.generic_id));
-  if (item.has_url) add("url", hash_bytes(item.page));
+  const Item::More& more = item.more();
+  for (const Item::Id& id : more.ids) add("ids", salted(hash_bytes(id.name), hash_bytes(id.value)));
+  if (const Bytes id = item.generic_id(); !id.empty()) add("id", hash_bytes(id));
+  if (item.has_url) add("url", hash_bytes(more.page));
   FieldMask own = 0;
-  for (const Item::Value& v : item.values) {
+  for (const Item::Value& v : more.values) {
     const bool snippet = v.field == rules_.snippet, content = v.field == rules_.content,
                title = v.field == rules_.title;
-    if (!(snippet || content || title) || !has_characters(v.text, shortest_key_text)) continue;
+    if (!(snippet || content || title) || !has_characters(v.text(), shortest_key_text)) continue;
     own |= bit(v.field);
     add(snippet   ? "snippet"
         : content ? "content"
                   : "title",
-        title ? v.hash : hash_bytes(first_characters(v.text, snippet ? snippet_characters : content_characters)));
+        hash_bytes(title ? v.text() : first_characters(v.text(), snippet ? snippet_characters : content_characters)));
     // A truncated text shares only its beginning with the full one.
     if (!title)
-      add(snippet ? "start of snippet" : "start of content", hash_bytes(first_characters(v.text, shortest_key_text)));
+      add(snippet ? "start of snippet" : "start of content", hash_bytes(first_characters(v.text(), shortest_key_text)));
   }
   const auto part = [&](uint32_t field, uint64_t& hash) {
     if (field == rules_.generic_id) {
-      hash = hash_bytes(item.generic_id);
-      return !item.generic_id.empty();
+      hash = hash_bytes(item.generic_id());
+      return !item.generic_id().empty();
     }
     for (const auto& [name, number] : rules_.id_fields)
       if (number == field)
-        for (const Item::Id& id : item.ids)
-          if (id.name == name) return hash = id.hash, true;
+        for (const Item::Id& id : more.ids)
+          if (id.name == name) return hash = hash_bytes(id.value), true;
     const Item::Value* value = item.value(field);
     if (!value) return false;
     // The same moment may be written in several ways.
     const Moment moment = item.moment(*value);
     hash = moment.known && moment.has_time
                ? salted(static_cast<uint64_t>(moment.day), static_cast<uint64_t>(moment.second * 1000))
-               : value->hash;
+               : hash_bytes(value->text());
     return true;
   };
   for (const auto& set : rules_.profiles[item.profile].key_sets) {
@@ -232,15 +240,15 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
                            bool& hint, bool explain) const {
   bool definitive = false;
   std::string equal, unequal;
-  for (const Item::Id& x : a.ids) {
-    for (const Item::Id& y : b.ids) {
+  for (const Item::Id& x : a.more().ids) {
+    for (const Item::Id& y : b.more().ids) {
       if (x.name != y.name) continue;
       const std::string name(x.name);
       IdRole role = IdRole::definitive;
       if (const auto own = profile.ids.find(name); own != profile.ids.end()) role = own->second;
       else if (const auto usual = rules_.usual_roles.find(name); usual != rules_.usual_roles.end())
         role = usual->second;
-      const bool same = x.hash == y.hash && x.check == y.check;
+      const bool same = x.value == y.value;
       if (role == IdRole::hint) {
         hint |= same;
         continue;
@@ -268,14 +276,14 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
 }
 
 Clusters::Relation Clusters::relate(const Item& a, const Item::Value& x, const Item& b, const Item::Value& y) const {
-  if (x.hash == y.hash && x.check == y.check) return Relation::equal;
+  if (x.text() == y.text()) return Relation::equal;
   if (const Moment m = a.moment(x), n = b.moment(y); m.known && n.known) {
     if (m.day != n.day) return Relation::different;
     if (m.has_time != n.has_time) return Relation::unclear;  // a date and a time on that date
     return m.second == n.second ? Relation::equal : Relation::different;
   }
   if (!rules_.fields[x.field].may_be_cut) return Relation::different;
-  const Bytes p = without_ellipsis(x.text), q = without_ellipsis(y.text);
+  const Bytes p = without_ellipsis(x.text()), q = without_ellipsis(y.text());
   const Bytes shorter = p.size() < q.size() ? p : q, longer = p.size() < q.size() ? q : p;
   if (!longer.starts_with(shorter)) return Relation::different;
   return has_characters(shorter, shortest_key_text) ? Relation::cut : Relation::unclear;
@@ -289,15 +297,15 @@ FieldMask Clusters::contradiction(const Item& a, const Item& b, const Profile& p
     return x && y;
   };
   const Item::Value *x = nullptr, *y = nullptr;
-  const Bytes host = a.page.substr(0, a.page.find('|'));
+  const Bytes page = a.more().page, host = page.substr(0, page.find('|'));
   const bool titled = both(rules_.title, x, y);
-  const FieldMask title = titled && !alike_titles(x->text, y->text, host) ? bit(rules_.title) : 0;
+  const FieldMask title = titled && !alike_titles(x->text(), y->text(), host) ? bit(rules_.title) : 0;
   if (titled && !title) return 0;
-  const bool likely = a.form != b.form;
+  const bool likely = a.more().form != b.more().form;
   if (titled && likely) return title;
   // People and times: all meetings of a series have one URL.
   FieldMask facts = 0;
-  for (const Item::Value& value : a.values)
+  for (const Item::Value& value : a.more().values)
     if (rules_.fields[value.field].distinguishes && both(value.field, x, y) &&
         relate(a, *x, b, *y) == Relation::different)
       facts |= bit(value.field);
@@ -305,13 +313,13 @@ FieldMask Clusters::contradiction(const Item& a, const Item& b, const Profile& p
   FieldMask texts = 0;
   for (const uint32_t field : {rules_.snippet, rules_.content}) {
     if (!both(field, x, y)) continue;
-    if (alike_texts(x->text, y->text)) return 0;
+    if (alike_texts(x->text(), y->text())) return 0;
     texts |= bit(field);
   }
   if (!texts) return 0;
   for (const auto& [p, q] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
     const Item::Value *snippet = p->value(rules_.snippet), *content = q->value(rules_.content);
-    if (snippet && content && alike_texts(snippet->text, content->text)) return 0;
+    if (snippet && content && alike_texts(snippet->text(), content->text())) return 0;
   }
   return titled || likely ? title | texts : 0;
 }
@@ -322,9 +330,10 @@ bool Clusters::compare_urls(const Item& a, const Item& b, const Profile& profile
     verdict = {.outcome = outcome, .step = 2, .evidence = explain ? evidence : ""};
     return true;
   };
-  if (a.page != b.page) {
+  const Bytes p = a.more().page, q = b.more().page;
+  if (p != q) {
     const auto host = [](Bytes page) { return page.substr(0, page.find('|')); };
-    return decide(Outcome::different, explain && host(a.page) == host(b.page) ? "url path" : "url host");
+    return decide(Outcome::different, explain && host(p) == host(q) ? "url path" : "url host");
   }
   const auto &x = a.details().parameters, &y = b.details().parameters;
   if (x == y) {
@@ -384,11 +393,11 @@ Verdict Clusters::compared(const Item& a, const Item& b, const Profile& profile,
     if (compare_urls(a, b, profile, verdict, url_equal, explain)) return verdict;
     if (url_equal) verdict.agree |= bit(rules_.url);
   }
-  if (a.typed && b.typed && (a.profile != b.profile || (a.profile == 0 && a.type != b.type)))
+  if (a.typed && b.typed && (a.profile != b.profile || (a.profile == 0 && a.more().type != b.more().type)))
     return {.outcome = Outcome::different, .step = 3, .evidence = explain ? "type" : ""};
 
   FieldMask compared = 0;
-  for (const Item::Value& x : a.values) {
+  for (const Item::Value& x : a.more().values) {
     if (!(profile.compared & bit(x.field))) continue;
     const Item::Value* y = b.value(x.field);
     if (!y) continue;
@@ -411,7 +420,7 @@ Verdict Clusters::compared(const Item& a, const Item& b, const Profile& profile,
     if (explain) verdict.evidence = "url";
     return verdict;
   }
-  const bool same_id = !a.generic_id.empty() && a.generic_id == b.generic_id;
+  const bool same_id = !a.generic_id().empty() && a.generic_id() == b.generic_id();
   if (!compared && !comparable) {  // nothing else can be compared
     verdict.step = 4;
     if (same_id || hint) {
@@ -427,31 +436,51 @@ Verdict Clusters::compared(const Item& a, const Item& b, const Profile& profile,
 
 // --- clusters ---
 
+const KeyIndex::Chain* KeyIndex::find(uint64_t key) const {
+  if (tags_.empty()) return nullptr;
+  const size_t at = place(key);
+  return tags_[at] ? &chains_[slots_[at]] : nullptr;
+}
+
+void KeyIndex::grow() {
+  const size_t size = std::max<size_t>(256, tags_.size() * 2);
+  tags_ = {}, slots_ = {};  // first, so that the old and the new ones are not there together
+  std::vector<uint32_t> slots(size);
+  tags_.resize(size);
+  slots_ = std::move(slots);
+  for (size_t c = 0; c < chains_.size(); ++c) {
+    size_t i = chains_[c].key & (size - 1);
+    while (tags_[i]) i = (i + 1) & (size - 1);
+    tags_[i] = tag(chains_[c].key);
+    slots_[i] = static_cast<uint32_t>(c);
+  }
+}
+
 void KeyIndex::add(uint64_t key, uint32_t item) {
-  if ((used_ + 1) * 4 > slots_.size() * 3) {
-    std::vector<Chain> old(std::max<size_t>(256, slots_.size() * 2));
-    old.swap(slots_);
-    for (const Chain& chain : old)
-      if (chain.size) slots_[place(chain.key)] = chain;
+  if ((chains_.size() + 1) * 4 > tags_.size() * 3) grow();
+  const size_t at = place(key);
+  if (!tags_[at]) {
+    tags_[at] = tag(key);
+    slots_[at] = static_cast<uint32_t>(chains_.size());
+    chains_.push_back({key, item, 1});
+    return;
   }
-  Chain& chain = slots_[place(key)];
-  const auto link = static_cast<uint32_t>(links_.size());
-  links_.push_back({item, link});
-  if (chain.size++) {
-    links_[link].next = links_[chain.last].next;
-    links_[chain.last].next = link;
-  } else {
-    chain.key = key;
-    ++used_;
-  }
-  chain.last = link;
+  Chain& chain = chains_[slots_[at]];
+  const auto add_link = [&](uint32_t number, uint32_t next) {
+    links_.push_back({number, next});
+    return static_cast<uint32_t>(links_.size() - 1);
+  };
+  if (chain.size++ == 1) chain.last = add_link(chain.last, static_cast<uint32_t>(links_.size()));
+  const uint32_t first = links_[chain.last].next;
+  links_[chain.last].next = static_cast<uint32_t>(links_.size());
+  chain.last = add_link(item, first);
 }
 
 void KeyIndex::clear() {
-  if (slots_.size() > 1 << 14) slots_ = {};  // do not let one huge conversation slow down all others
-  std::fill(slots_.begin(), slots_.end(), Chain{});
+  if (tags_.size() > 1 << 14) tags_ = {}, slots_ = {};  // one huge conversation must not slow down all others
+  std::fill(tags_.begin(), tags_.end(), 0);
+  chains_.clear();
   links_.clear();
-  used_ = 0;
 }
 
 void Clusters::propose(const std::vector<Key>& keys) {
@@ -461,18 +490,16 @@ void Clusters::propose(const std::vector<Key>& keys) {
     if (const KeyIndex::Chain* chain = index_.find(keys[k].hash)) by_size_.emplace_back(chain->size, k);
   std::sort(by_size_.begin(), by_size_.end());  // most selective keys first
   for (const auto& [size, k] : by_size_) {
-    uint32_t link = index_.find(keys[k].hash)->last;
-    for (uint32_t n = 0; n < size; ++n) {
-      link = index_[link].next;
-      const uint32_t item = index_[link].item;
+    index_.each(*index_.find(keys[k].hash), [&, k = k](uint32_t item) {
       if (std::any_of(proposals_.begin(), proposals_.end(), [&](const Proposal& p) { return p.item == item; }))
-        continue;
+        return true;
       if (proposals_.size() == budget) {
         ++left_out_;
-        break;
+        return false;
       }
       proposals_.push_back({item, k});
-    }
+      return true;
+    });
     if (proposals_.size() == budget) break;
   }
   std::sort(proposals_.begin(), proposals_.end(), [](const Proposal& x, const Proposal& y) { return x.item < y.item; });
@@ -517,14 +544,17 @@ uint32_t Clusters::add(const Result& result) {
   }
   if (!repeats)
     for (const Key& key : item_keys) index_.add(key.hash, number);
-  items_.push_back(std::move(item));
+  items_.push_back(item);
   cluster_.push_back(cluster);
   return cluster;
 }
 
 void Clusters::clear() {
   arena_.clear();
+  parts_.clear();
   items_.clear();
+  details_.clear();
+  if (cluster_.size() > 1 << 14) cluster_ = {};
   cluster_.clear();
   index_.clear();
   decisions_.clear();

@@ -2,14 +2,17 @@
 //
 // The rules are data (profiles). Every decision is made here, for files, Python objects and the audit.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "bytes.hpp"
+#include "sequence.hpp"
 #include "text_keys.hpp"
 #include "urls.hpp"
 
@@ -91,37 +94,51 @@ struct UrlDetails {
   std::vector<uint16_t> aliases;
 };
 
-/// A result prepared for comparison; small, because a conversation may have very many.
-struct Item {
-  static constexpr uint32_t no_moment = 0xffffffffu;
+/// A result prepared for comparison; small, because a conversation may have very many. Its parts belong to the clusters
+/// that prepared it.
+class Item {
+ public:
   struct Value {
-    uint32_t field;
-    uint32_t moment;       // its place in `moments`
-    uint64_t hash, check;  // two hashes of the normal form
-    Bytes text;            // the normal form
+    static constexpr uint16_t no_moment = 0xffffu;
+    uint16_t field;
+    uint16_t moment;  // its place in `moments`
+    uint32_t size;
+    const char* start;
+
+    Bytes text() const { return {start, size}; }  // the normal form
   };
   struct Id {
-    Bytes name;
-    uint64_t hash, check;
-    Bytes value;
+    Bytes name, value;
   };
-  uint32_t profile = 0;
-  bool typed = false;
-  Bytes type;  // normal form
-  std::vector<Value> values;
-  std::vector<Moment> moments;  // of fields that are times
-  std::vector<Id> ids;
-  Bytes generic_id;  // in the form that is compared; empty if there is none or other ids replace it
-  bool has_url = false;
-  Bytes page;                        // of the reduced URL
-  uint64_t form = 0;                 // likewise
-  std::unique_ptr<UrlDetails> more;  // likewise, if there is more to it
-  uint64_t signature = 0;            // equal for results that are equal in every respect
+  /// What results that have only an id lack.
+  struct More {
+    Bytes type;  // normal form
+    std::span<const Value> values;
+    std::span<const Moment> moments;  // of fields that are times
+    std::span<const Id> ids;
+    Bytes page;                           // of the reduced URL
+    uint64_t form = 0;                    // likewise
+    const UrlDetails* details = nullptr;  // likewise, if there is more to it
+  };
 
+  uint64_t signature = 0;  // equal for results that are equal in every respect
+  uint16_t profile = 0;
+  bool typed = false, has_url = false;
+
+  /// In the form that is compared; empty if there is none or other ids replace it.
+  Bytes generic_id() const { return {id_, id_size_}; }
   const Value* value(uint32_t field) const;
-  Moment moment(const Value& value) const { return value.moment == no_moment ? Moment{} : moments[value.moment]; }
+  Moment moment(const Value& value) const;
+  const More& more() const;
   const UrlDetails& details() const;
+
+ private:
+  friend class Clusters;
+  uint32_t id_size_ = 0;
+  const char* id_ = nullptr;
+  const More* more_ = nullptr;
 };
+static_assert(sizeof(Item) == 32);
 
 /// A key that proposes pairs, with its kind as named in an audit.
 struct Key {
@@ -144,31 +161,43 @@ class KeyIndex {
   static constexpr uint32_t none = 0xffffffffu;
   struct Chain {
     uint64_t key = 0;
-    uint32_t last = none, size = 0;
-  };
-  struct Link {
-    uint32_t item, next;  // the last is followed by the first
+    uint32_t last = none, size = 0;  // of a single item the item itself, otherwise its link
   };
 
-  const Chain* find(uint64_t key) const {
-    if (slots_.empty()) return nullptr;
-    const Chain& slot = slots_[place(key)];
-    return slot.size ? &slot : nullptr;
-  }
+  const Chain* find(uint64_t key) const;
   void add(uint64_t key, uint32_t item);
   void clear();
-  const Link& operator[](uint32_t link) const { return links_[link]; }
-
- private:
-  size_t place(uint64_t key) const {
-    size_t i = key & (slots_.size() - 1);
-    while (slots_[i].size && slots_[i].key != key) i = (i + 1) & (slots_.size() - 1);
-    return i;
+  /// Calls `work(item)` in order of arrival, as long as it returns true.
+  template <typename Work>
+  void each(const Chain& chain, Work work) const {
+    if (chain.size == 1) return work(chain.last), void();
+    uint32_t link = chain.last;
+    for (uint32_t n = 0; n < chain.size; ++n) {
+      link = links_[link].next;
+      if (!work(links_[link].item)) return;
+    }
   }
 
-  std::vector<Chain> slots_;
-  std::vector<Link> links_;
-  size_t used_ = 0;
+ private:
+  struct Link {
+    uint32_t item = 0, next = 0;  // the last is followed by the first
+  };
+
+  /// A byte of the key, never 0: what does not match is not looked at.
+  static uint8_t tag(uint64_t key) { return static_cast<uint8_t>(key >> 56 | 1); }
+  size_t place(uint64_t key) const {
+    const size_t mask = tags_.size() - 1;
+    size_t i = key & mask;
+    while (tags_[i] && (tags_[i] != tag(key) || chains_[slots_[i]].key != key)) i = (i + 1) & mask;
+    return i;
+  }
+  void grow();
+
+  // A chain takes the same for any number of them; only the slots, which are small, are ever copied.
+  Blocks<Chain> chains_;
+  Blocks<Link> links_;
+  std::vector<uint8_t> tags_;  // 0 if the slot is free
+  std::vector<uint32_t> slots_;
 };
 
 /// Clusters the results of one conversation in order of arrival.
@@ -187,6 +216,7 @@ class Clusters {
   const std::vector<Decision>& decisions() const { return decisions_; }
   uint64_t left_out() const { return left_out_; }  // candidates beyond the budget per result
 
+  /// Valid until the next `clear`.
   Item prepare(const Result& result);
   Verdict verify(const Item& a, const Item& b, bool explain) const;
   std::vector<Key> keys(const Item& item) const;
@@ -211,8 +241,13 @@ class Clusters {
 
   const Rules& rules_;
   Arena arena_;
+  Arrays parts_;  // of items
   std::string scratch_, markup_;
-  std::vector<Item> items_;
+  Blocks<Item> items_;
+  std::deque<UrlDetails> details_;
+  std::vector<Item::Value> values_;  // of the item that is being prepared
+  std::vector<Moment> moments_;
+  std::vector<Item::Id> ids_;
   std::vector<uint32_t> cluster_;
   KeyIndex index_;
   std::vector<std::pair<uint32_t, uint32_t>> by_size_;

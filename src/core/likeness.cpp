@@ -13,15 +13,25 @@ namespace {
 constexpr size_t shortest_start = 20, shortest_passage = 30;  // characters that are no coincidence
 constexpr size_t longest_text = 4096, most_passages = 16;     // that are searched for a common passage
 
-/// A linear search, whatever the texts are.
+/// Where a part begins in a text, or npos: in linear time, except on Windows, whose library has no such search; the
+/// texts are short.
+size_t place_of(Bytes text, Bytes part) {
+#if defined(_WIN32)
+  return text.find(part);
+#else
+  const auto* at = static_cast<const char*>(memmem(text.data(), text.size(), part.data(), part.size()));
+  return at ? static_cast<size_t>(at - text.data()) : Bytes::npos;
+#endif
+}
+
 bool contains(Bytes text, Bytes part) {
   if (part.size() > text.size()) return false;
   // Nearly always already the beginning is missing, and a short one is found fast.
   const size_t start = std::min<size_t>(part.size(), 12);
-  const auto* at = static_cast<const char*>(memmem(text.data(), text.size(), part.data(), start));
-  if (!at || start == part.size()) return at;
-  text.remove_prefix(static_cast<size_t>(at - text.data()));
-  return text.starts_with(part) || memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+  const size_t at = place_of(text, part.substr(0, start));
+  if (at == Bytes::npos || start == part.size()) return at != Bytes::npos;
+  text.remove_prefix(at);
+  return text.starts_with(part) || place_of(text, part) != Bytes::npos;
 }
 
 constexpr Bytes separators[] = {" - ", " | ", ": ", " · ", " • ", " » ", " › ", " :: ", " / ", " < "};

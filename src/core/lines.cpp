@@ -166,56 +166,94 @@ void TrecReader::tokens_of_line(const char*& p, const char* end, Bytes* tokens, 
   }
 }
 
-/// The common case without a branch per byte: a line of at most 64 bytes with the right number of tokens.
-/// Returns false and changes nothing for any other line.
-template <Table table>
-inline bool TrecReader::usual_line(const char*& p, const char* end, Line& line) {
-  if (!marks_.cover(p, end)) return false;
-  const Marks marks = marks_.at(p);
-  if (marks.feed == 0) return false;
-  const uint64_t token = ~marks.blank & (marks.feed - 1) & ~marks.feed;
-  // Where tokens begin and end, in turn; the lowest one is dropped by `next`.
-  uint64_t edges = token ^ token << 1;
-  const auto next = [&edges] { edges &= edges - 1; };
-  const auto take = [&] {
-    const char* from = p + std::countr_zero(edges);
-    next();
-    const char* to = p + std::countr_zero(edges);
-    next();
-    return Bytes(from, static_cast<size_t>(to - from));
-  };
-  const auto skip = [&] { next(), next(); };
-  Bytes aspect;
-  const Bytes query = take();
-  if constexpr (table == Table::qrels) aspect = take();
-  else skip();
-  const Bytes doc = take();
-  if constexpr (table == Table::run) skip();
-  if (edges == 0) return false;  // too few tokens
-  const Bytes number = take();
-  if constexpr (table == Table::run) {
-    next();
-    if (edges == 0) return false;
-    next();
+/// Reads lines of at most 64 bytes with the right number of tokens, without a branch per byte.
+struct UsualLines {
+  /// The tokens of a line; false, with nothing changed, for a line that is not usual.
+  template <Table table>
+  static GOODGAIN_INLINE bool split(TrecReader& reader, const char*& p, const char* end, Line& line, Bytes& number) {
+    if (!reader.marks_.cover(p, end)) return false;
+    const Marks marks = reader.marks_.at(p);
+    if (marks.feed == 0) return false;
+    const uint64_t token = ~marks.blank & (marks.feed - 1) & ~marks.feed;
+    // Where tokens begin and end, in turn; the lowest one is dropped by `next`.
+    uint64_t edges = token ^ token << 1;
+    const auto next = [&edges] { edges &= edges - 1; };
+    const auto take = [&] {
+      const char* from = p + std::countr_zero(edges);
+      next();
+      const char* to = p + std::countr_zero(edges);
+      next();
+      return Bytes(from, static_cast<size_t>(to - from));
+    };
+    const auto skip = [&] { next(), next(); };
+    Bytes aspect;
+    const Bytes query = take();
+    if constexpr (table == Table::qrels) aspect = take();
+    else skip();
+    const Bytes doc = take();
+    if constexpr (table == Table::run) skip();
+    if (edges == 0) return false;  // too few tokens
+    number = take();
+    if constexpr (table == Table::run) {
+      next();
+      if (edges == 0) return false;
+      next();
+    }
+    if (edges != 0 || *p == '#' || (reader.as_trec_eval_ && query[0] == '#')) return false;
+    line.query = query;
+    line.doc = doc;
+    if (table == Table::qrels && !reader.as_trec_eval_) line.aspect = aspect;
+    p += std::countr_zero(marks.feed) + 1;
+    return true;
   }
-  if (edges != 0 || *p == '#' || (as_trec_eval_ && query[0] == '#')) return false;
-  if (!number_in(number, end, line.value)) return false;
-  line.query = query;
-  line.doc = doc;
-  if constexpr (table == Table::qrels) {
-    if (!as_trec_eval_) line.aspect = aspect;
-    else line.value = std::trunc(line.value);
+
+  /// First all lines are split, then all numbers read: lines depend on each other, numbers do not, and the processor
+  /// works on several at once.
+  template <Table table>
+  static GOODGAIN_INLINE void read(TrecReader& reader, const char*& p, const char* end, LineBatch& batch) {
+    Bytes numbers[LineBatch::most];
+    size_t n = 0, good = 0;
+    for (; n < LineBatch::most; ++n) {
+      batch.starts[n] = p;
+      if (!split<table>(reader, p, end, batch.lines[n], numbers[n])) break;
+    }
+    for (; good < n; ++good) {
+      double& value = batch.lines[good].value;
+      if (!number_in(numbers[good], end, value)) break;
+      if (table == Table::qrels && reader.as_trec_eval_) value = std::trunc(value);
+    }
+    if (good < n) p = batch.starts[good];
+    batch.size = good;
   }
-  p += std::countr_zero(marks.feed) + 1;
-  return true;
+
+  static GOODGAIN_INLINE void read_table(TrecReader& reader, const char*& p, const char* end, LineBatch& batch) {
+    if (reader.table_ == Table::run) read<Table::run>(reader, p, end, batch);
+    else read<Table::qrels>(reader, p, end, batch);
+  }
+  static void read_plainly(TrecReader& reader, const char*& p, const char* end, LineBatch& batch) {
+    read_table(reader, p, end, batch);
+  }
+#if GOODGAIN_X86
+  __attribute__((target("avx2,bmi,bmi2"))) static void read_with_bmi(TrecReader& reader, const char*& p,
+                                                                     const char* end, LineBatch& batch) {
+    read_table(reader, p, end, batch);
+  }
+#endif
+};
+
+const std::vector<TrecReader::ReadUsual>& TrecReader::usual_ways() {
+  static const std::vector<ReadUsual> ways = [] {
+    std::vector<ReadUsual> all{&UsualLines::read_plainly};
+#if GOODGAIN_X86
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+      all.push_back(&UsualLines::read_with_bmi);
+#endif
+    return all;
+  }();
+  return ways;
 }
 
 bool TrecReader::next(const char*& p, const char* end, Line& line) {
-  if (table_ == Table::run ? usual_line<Table::run>(p, end, line) : usual_line<Table::qrels>(p, end, line)) return true;
-  return any_line(p, end, line);
-}
-
-bool TrecReader::any_line(const char*& p, const char* end, Line& line) {
   Bytes tokens[most_tokens];
   size_t count;
   const char* start = p;

@@ -52,6 +52,14 @@ class LineReader {
   std::unique_ptr<LineProblem> problem_;
 };
 
+/// Some lines that were read together, and where each begins.
+struct LineBatch {
+  static constexpr size_t most = 32;
+  size_t size = 0;
+  Line lines[most];
+  const char* starts[most + 1];
+};
+
 /// `qid Q0 doc rank score tag` or `qid iteration doc gain`, separated by spaces or tabs.
 class TrecReader : public LineReader {
  public:
@@ -59,17 +67,24 @@ class TrecReader : public LineReader {
   explicit TrecReader(Table table, bool as_trec_eval = false) : table_(table), as_trec_eval_(as_trec_eval) {}
   /// True for a line; false for an empty line, a comment or a problem.
   bool next(const char*& p, const char* end, Line& line);
+  /// The next lines as long as they are usual ones, which are read several times as fast; there may be none.
+  void next_usual(const char*& p, const char* end, LineBatch& batch) { read_usual_(*this, p, end, batch); }
   void forget() { marks_.forget(); }
 
+  /// Ways to read usual lines, by the instructions that this machine has; all give the same bits. The last is the
+  /// fastest.
+  using ReadUsual = void (*)(TrecReader& reader, const char*& p, const char* end, LineBatch& batch);
+  static const std::vector<ReadUsual>& usual_ways();
+  void read_usual_by(ReadUsual way) { read_usual_ = way; }
+
  private:
-  template <Table table>
-  bool usual_line(const char*& p, const char* end, Line& line);
-  bool any_line(const char*& p, const char* end, Line& line);
+  friend struct UsualLines;
   void tokens_of_line(const char*& p, const char* end, Bytes* tokens, size_t& count);
 
   Table table_;
   bool as_trec_eval_;
   MarkedText marks_;
+  ReadUsual read_usual_ = usual_ways().back();
 };
 
 /// The indices of the named columns; `none` for absent ones.

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define GOODGAIN_X86 1
+#if GOODGAIN_X86
 #include <immintrin.h>
-#else
-#define GOODGAIN_X86 0
 #endif
 
 namespace gg {

@@ -6,6 +6,13 @@
 
 #include "bytes.hpp"
 
+// Whether functions can be compiled for newer instructions than the rest, and chosen when the program runs.
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define GOODGAIN_X86 1
+#else
+#define GOODGAIN_X86 0
+#endif
+
 namespace gg {
 
 /// One bit for each of 64 bytes: blanks (up to and including the space), and line feeds.

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrow.hpp"
+#include "arrow_run.hpp"
 #include "bind_compat.hpp"
 #include "bind_export.hpp"
 #include "bind_json.hpp"
@@ -99,15 +100,16 @@ nb::tuple columns_of(ForEach&& for_each) {
   return nb::make_tuple(query, doc, value, target, aspect);
 }
 
-/// Adds the names of the runs in a file of lines; bad lines are left to whoever reads the rows.
-void collect_run_names(const InputFile& file, const LineFormat& format, IdTable& names) {
+/// Adds the names of the runs in a file of lines. A bad line is an error here, too, unless they are skipped: nobody
+/// reads the rows of a run whose every line is bad, since it has no name.
+void collect_run_names(const InputFile& file, const LineFormat& format, bool skip_bad, IdTable& names) {
   const auto add = [&](const Line& line, uint64_t) {
     if (!line.target.data())
       bad_input("document " + in_quotes(line.doc) + " of query " + in_quotes(line.query) + " has no name of a run",
-                file.name());
+                file.name(), "fill the column that names the run, in every row");
     names.add(line.target);
   };
-  for_each_line(file, format, Table::run, add, true);  // bad rows are reported by whoever reads them
+  for_each_line(file, format, Table::run, add, skip_bad);
 }
 
 /// Fills buffers from the iterators of bytes that a function returns; takes the GIL for it.
@@ -137,6 +139,31 @@ std::function<Fill()> pieces_of(const nb::callable& open) {
       std::memcpy(to, bytes.c_str() + pieces->used, n);
       pieces->used += n;
       return n;
+    };
+  };
+}
+
+/// Starts passes over pairs (place of the first row, Arrow data) that a Python iterator returns.
+std::function<std::function<ArrowPiece()>()> arrow_pieces(nb::callable& open, const std::string& name) {
+  return [&open, &name] {
+    const nb::gil_scoped_acquire lock;
+    const std::shared_ptr<nb::iterator> pieces(new nb::iterator(nb::iter(open())), [](nb::iterator* p) {
+      const nb::gil_scoped_acquire held;
+      delete p;
+    });
+    return [pieces, &name]() -> ArrowPiece {
+      const nb::gil_scoped_acquire held;
+      const nb::object piece = nb::steal(PyIter_Next(pieces->ptr()));
+      if (PyErr_Occurred()) throw nb::python_error();
+      if (!piece.is_valid()) return {};
+      const auto first = nb::cast<uint64_t>(piece[0]);
+      // Whoever drops the last reference may not have the GIL; Arrow's own data needs none, but objects of Python do.
+      return {std::shared_ptr<const ArrowTable>(arrow_table(piece[1], name).release(),
+                                                [](const ArrowTable* table) {
+                                                  const nb::gil_scoped_acquire own;
+                                                  delete table;
+                                                }),
+              first};
     };
   };
 }
@@ -270,6 +297,7 @@ NB_MODULE(_core, m) {
             new (self) Prepared{std::move(qrels), std::move(plan), Resources{threads, memory}, nullptr};
           },
           "qrels"_a, "plan"_a, "threads"_a, "memory"_a = Resources::usual_memory)
+      .def_prop_ro("memory", [](const Prepared& p) { return p.resources.memory; })
       // The same, collecting the top ranks of every query of the next run.
       .def("listing",
            [](const Prepared& p, std::shared_ptr<TopLists> lists) {
@@ -301,32 +329,56 @@ NB_MODULE(_core, m) {
            })
       .def("dict", [](const Prepared& p, nb::dict run, const std::string& name,
                       bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.resources.threads, name, typed); })
+      // {query: {document: score}}, judging by the first score; None for anything else. For training loops, in which
+      // every function call counts.
+      .def("plain_dict",
+           [](const Prepared& p, nb::handle run) -> std::optional<Scores> {
+             static const std::string name = "run";
+             if (!is_plain_run(run)) return std::nullopt;
+             return evaluate_dict(p.qrels, nb::borrow<nb::dict>(run), *p.plan, p.resources.threads, name, true);
+           })
       .def("rows", [](const Prepared& p, nb::sequence rows,
                       const std::string& name) { return evaluate_rows(p.qrels, rows, *p.plan, name); })
-      // `without_results` are queries of the run without a row; `seen` knows the queries that were left out.
+      // `without_results` are queries of the run without a row.
       .def(
           "arrow",
-          [](const Prepared& p, const ArrowTable& table, nb::dict columns, std::vector<std::string> without_results,
-             const SeenQueries* seen) {
+          [](const Prepared& p, const ArrowTable& table, nb::dict columns, std::vector<std::string> without_results) {
             const ColumnNames names = read_columns(columns);
             const Unlocked release;
-            Scores scores = table.evaluate(p.qrels, names, *p.plan, p.resources.threads, without_results);
-            if (seen) scores.documents = seen->rows, scores.unjudged_queries = seen->unjudged.size();
-            return scores;
+            return evaluate_arrow(p.qrels, table, names, *p.plan, p.resources, without_results);
           },
-          "table"_a, "columns"_a, "without_results"_a = std::vector<std::string>(), "seen"_a = nb::none())
+          "table"_a, "columns"_a, "without_results"_a = std::vector<std::string>())
+      // Arrow data that comes in pieces: `open()` returns an iterator of (place of the first row, rows) from the
+      // beginning; `rows` is about how many there are. `left_out` counts what it left out.
+      .def(
+          "arrow_pieces",
+          [](const Prepared& p, nb::callable open, size_t rows, std::string name, nb::dict columns,
+             const LeftOut* left_out) {
+            const ColumnNames names = read_columns(columns);
+            const Unlocked release;
+            const ArrowSource source{name, rows, arrow_pieces(open, name), left_out};
+            return evaluate_arrow(p.qrels, source, names, *p.plan, p.resources);
+          },
+          "open"_a, "rows"_a, "name"_a, "columns"_a, "left_out"_a.none() = nb::none())
       // One bit for each row of a table: whether its query is judged.
       .def("judged", [](const Prepared& p, const ArrowTable& table, const std::string& query, const std::string& run,
-                        const std::string& only, SeenQueries& seen) {
+                        const std::string& only, LeftOut& left_out) {
         std::vector<uint8_t> bits;
         {
           const Unlocked release;
-          bits = table.judged(*p.qrels, query, run, only, seen);
+          bits = table.judged(*p.qrels, query, run, only, left_out);
         }
         return nb::bytes(reinterpret_cast<const char*>(bits.data()), bits.size());
       });
 
-  nb::class_<SeenQueries>(m, "SeenQueries").def(nb::init<>()).def_ro("rows", &SeenQueries::rows);
+  nb::class_<LeftOut>(m, "LeftOut")
+      .def(nb::init<>())
+      .def_ro("rows", &LeftOut::rows)
+      .def("clear", [](LeftOut& all) { all = {}; })
+      .def("add", [](LeftOut& all, const LeftOut& more) {
+        all.rows += more.rows;
+        for (size_t q = 0; q < more.queries.size(); ++q) all.queries.add(more.queries[q]);
+      });
 
   nb::class_<ArrowTable>(m, "ArrowTable")
       .def_static(
@@ -334,6 +386,8 @@ NB_MODULE(_core, m) {
           [](nb::object source, std::string name) { return arrow_table(std::move(source), std::move(name)).release(); },
           nb::rv_policy::take_ownership)
       .def("columns", &ArrowTable::column_names)
+      // Refuses data that would be read outside their buffers.
+      .def("check", &ArrowTable::check)
       .def("distinct", [](const ArrowTable& t, const std::string& column) { return string_list(t.distinct(column)); })
       .def("qrels",
            [](const ArrowTable& t, nb::dict columns) -> std::shared_ptr<Qrels> {
@@ -349,13 +403,13 @@ NB_MODULE(_core, m) {
   m.def("require_text",
         [](nb::bytes head, const std::string& name) { require_text(Bytes(head.c_str(), head.size()), name); });
   // The names of the runs in a file; `format` reads the column that names them as the target.
-  m.def("run_names", [](int fd, std::string name, nb::dict format) {
+  m.def("run_names", [](int fd, std::string name, nb::dict format, bool skip_bad) {
     const LineFormat how = read_line_format(format);
     const InputFile file(fd, std::move(name));
     IdTable names;
     {
       const Unlocked release;
-      collect_run_names(file, how, names);
+      collect_run_names(file, how, skip_bad, names);
     }
     return string_list(names);
   });

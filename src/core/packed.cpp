@@ -44,7 +44,8 @@ class PieceReader {
   }
 
   Bytes take(size_t size) {
-    if (size > left_.size()) bad_input("truncated piece of packed rows");
+    if (size > left_.size())
+      bad_input("truncated piece of packed rows", {}, "the data between two stages is damaged: run the job again");
     const Bytes bytes = left_.substr(0, size);
     left_.remove_prefix(size);
     return bytes;

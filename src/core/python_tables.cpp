@@ -10,6 +10,7 @@
 
 #include "dict_members.hpp"
 #include "error.hpp"
+#include "plain_dicts.hpp"
 #include "python_values.hpp"
 
 namespace nb = nanobind;
@@ -37,9 +38,14 @@ class IdReader {
       if (!number.is_valid()) throw nb::python_error();
       return arena_.keep(nb::cast<std::string>(nb::str(number)));
     }
-    bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " must be text or an integer", name_);
+    bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " must be text or an integer", name_,
+              "convert ids first, for example with str()");
   }
 
+  /// Takes note of a text that was read elsewhere.
+  void has_read(const nb::object& text) {
+    if (text.is_valid() && kind_ != IdKind::text) seen(IdKind::text, text.ptr());
+  }
   IdKind kind() const { return kind_; }
   /// The repr of the first id.
   std::string example() const { return first_.is_valid() ? python_repr(first_.ptr()) : ""; }
@@ -60,7 +66,8 @@ class IdReader {
     try {
       return arena_.keep(bytes_of(to_bytes(id)));
     } catch (nb::python_error&) {
-      bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " is not valid text", name_);
+      bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " is not valid text", name_,
+                "ids must be text that UTF-8 can hold");
     }
   }
 
@@ -136,7 +143,9 @@ class Members {
 
  private:
   void require_unchanged() const {
-    if (PyDict_Size(table_) != size_) bad_input("the dictionary changed while it was being read", name_);
+    if (PyDict_Size(table_) != size_)
+      bad_input("the dictionary changed while it was being read", name_,
+                "pass a copy, or change it when the call has returned");
   }
 
   PyObject* table_;
@@ -150,7 +159,8 @@ std::pair<nb::object, nb::object> pair_of(PyObject* item, const std::string& nam
     return {nb::borrow(PyTuple_GetItem(item, 0)), nb::borrow(PyTuple_GetItem(item, 1))};
   if (PyList_Check(item) && PyList_Size(item) == 2)
     return {nb::borrow(PyList_GetItem(item, 0)), nb::borrow(PyList_GetItem(item, 1))};
-  bad_input("expected a (document, score) pair, got " + python_repr(item), name);
+  bad_input("expected a (document, score) pair, got " + python_repr(item), name,
+            "expected {query: {document: score}} or {query: [(document, score), ...]}");
 }
 
 bool is_id(PyObject* item) { return PyUnicode_Check(item) || (PyIndex_Check(item) && !PyBool_Check(item)); }
@@ -339,7 +349,7 @@ class Measuring {
 
 /// Numbers the documents of all judgments, without the GIL.
 std::unique_ptr<Qrels> finished(QrelsBuilder& builder, std::string name) {
-  if (builder.empty()) bad_input("the judgments are empty", name);
+  if (builder.empty()) bad_input("the judgments are empty", name, "expected {query: {document: gain}} or rows");
   const Unlocked release;
   return builder.finish(std::move(name), false);
 }
@@ -406,14 +416,17 @@ std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
 namespace {
 
 /// Walks a run; `use` receives each judged query, whose rows start at `begin` in `rows`. Ids are copied to `ids`, which
-/// may be another object after each query.
+/// may be another object after each query. `before` is an example of what was read elsewhere.
 template <class Use>
-void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<Row>& rows, Arena& ids,
-          const std::string& name, Use&& use) {
+void walk(nb::dict run, bool typed, bool skip_bad, const TextIds& before, Scores& scores, std::vector<Row>& rows,
+          Arena& ids, const std::string& name, Use&& use) {
   Arena numerals;
   IdReader query_id("query", name, numerals), doc_id("document", name, numerals);
   const Qrels& qrels = *scores.qrels;
   Scored scored(name);
+  query_id.has_read(before.query);
+  doc_id.has_read(before.doc);
+  if (before.query.is_valid()) scored.see(before.query.ptr(), before.doc.ptr(), true);
   Breather breathe;
   for (Members queries(run.ptr(), name); queries.next();) {
     PyObject* query = queries.key.ptr();
@@ -446,27 +459,77 @@ void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<R
 
 }  // namespace
 
+namespace {
+
+/// The memory of short calls, which the next one on this thread uses again: training loops make millions of them.
+struct ShortCall {
+  Worker worker;
+  Batch batch;
+
+  /// Python code that reading may run can call this again: then there is none to be had.
+  static std::unique_ptr<ShortCall> take() {
+    auto memory = std::move(spare);
+    return memory ? std::move(memory) : std::make_unique<ShortCall>();
+  }
+  static void give_back(std::unique_ptr<ShortCall> memory) {
+    constexpr size_t most_rows = 10'000;
+    if (memory->batch.rows.capacity() <= most_rows) spare = std::move(memory);
+  }
+
+ private:
+  static thread_local std::unique_ptr<ShortCall> spare;
+};
+
+thread_local std::unique_ptr<ShortCall> ShortCall::spare;
+
+}  // namespace
+
+namespace {
+
+/// Whether measuring takes less time than reading, so that other threads of Python can wait for both.
+bool is_quick(const Plan& plan) {
+  constexpr size_t few_measures = 32;
+  return plan.measures.size() <= few_measures && !plan.has_customs && !plan.lists && !plan.policy.bounds();
+}
+
+}  // namespace
+
+bool is_plain_run(nb::handle run) {
+  PyObject *key, *docs, *score;
+  Py_ssize_t query = 0, doc = 0;
+  return PyDict_CheckExact(run.ptr()) && PyDict_Next(run.ptr(), &query, &key, &docs) && PyDict_CheckExact(docs) &&
+         PyDict_Next(docs, &doc, &key, &score) && PyFloat_CheckExact(score);
+}
+
 Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Plan& plan, unsigned threads,
                      const std::string& name, bool typed) {
   Scores scores = empty_scores(std::move(qrels), plan);
   constexpr size_t few_queries = 16, rows_of_a_batch = 16000, few_rows = 1000;
+  TextIds before;
   // Other threads may change the dictionary while they have the GIL; short ones are read in one go.
   if (nb::len(run) > few_queries) {
     run = nb::steal<nb::dict>(PyDict_Copy(run.ptr()));
     if (!run.is_valid()) throw nb::python_error();
+    if (is_quick(plan)) run = measure_plain_queries(run, plan, threads, scores, before);
   }
-  Batch batch;
   if (nb::len(run) <= few_queries || threads <= 1 || plan.has_customs) {
-    Worker worker(*scores.qrels, plan);
-    walk(run, typed, plan.skip_bad, scores, batch.rows, batch.ids, name, [&](uint32_t q, size_t, bool may_repeat) {
-      const UnlockedIf release(batch.rows.size() > few_rows);
-      measure_rows(scores, worker, q, batch.rows, may_repeat, [&](const Row&) { return name; });
-      batch.rows.clear();
-      batch.ids.clear();
+    auto memory = ShortCall::take();
+    memory->worker.prepare(*scores.qrels, plan);
+    std::vector<Row>& rows = memory->batch.rows;
+    Arena& ids = memory->batch.ids;
+    rows.clear();
+    ids.clear();
+    walk(run, typed, plan.skip_bad, before, scores, rows, ids, name, [&](uint32_t q, size_t, bool may_repeat) {
+      const UnlockedIf release(rows.size() > few_rows);
+      measure_rows(scores, memory->worker, q, rows, may_repeat, [&](const Row&) { return name; });
+      rows.clear();
+      ids.clear();
     });
+    ShortCall::give_back(std::move(memory));
   } else {
+    Batch batch;
     Measuring measuring(scores, plan, threads - 1, name);
-    walk(run, typed, plan.skip_bad, scores, batch.rows, batch.ids, name,
+    walk(run, typed, plan.skip_bad, before, scores, batch.rows, batch.ids, name,
          [&](uint32_t q, size_t begin, bool may_repeat) {
            batch.queries.push_back({q, begin, batch.rows.size(), may_repeat});
            if (batch.rows.size() < rows_of_a_batch) return;

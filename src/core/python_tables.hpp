@@ -12,6 +12,8 @@ std::unique_ptr<Qrels> qrels_from_dict(nanobind::dict qrels, std::string name, b
 /// [(query, doc, gain), ...], optionally with target and aspect as fourth and fifth fields.
 std::unique_ptr<Qrels> qrels_from_rows(nanobind::sequence rows, std::string name);
 
+/// Whether it is {query: {doc: score}}, judging by the first score.
+bool is_plain_run(nanobind::handle run);
 /// {query: {doc: score}} or {query: [(doc, score), ...]}.
 Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nanobind::dict run, const Plan& plan, unsigned threads,
                      const std::string& name, bool typed);

@@ -40,10 +40,10 @@ class Breather {
   void operator()() {
     if (++steps_ % 64 == 0) look();
   }
-
- private:
+  /// The same for steps that take milliseconds each.
   void look();
 
+ private:
   uint64_t steps_ = 0;
   int64_t next_ = 0;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <unordered_map>
 
 #include "error.hpp"
@@ -19,9 +21,13 @@ uint32_t QueryJudgments::count_at_least(double gain) const {
 }
 
 void QrelsBuilder::add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target, Bytes aspect) {
-  if (last_query_ == IdTable::none || qrels_->ids_[last_query_] != query) last_query_ = qrels_->ids_.add(query);
+  // Most rows have the query and the aspect of the row before.
+  if (last_query_ == IdTable::none || !same_bytes(qrels_->ids_[last_query_], query))
+    last_query_ = qrels_->ids_.add(query);
+  if (aspect.data() && (last_aspect_ == IdTable::none || !same_bytes(aspects_[last_aspect_], aspect)))
+    last_aspect_ = aspects_.add(aspect);
   rows_.push_back({last_query_, qrels_->arena_.keep(doc), gain, target.data() ? targets_.add(target) : IdTable::none,
-                   aspect.data() ? aspects_.add(aspect) : IdTable::none, place});
+                   aspect.data() ? last_aspect_ : IdTable::none, place});
 }
 
 namespace {
@@ -67,10 +73,10 @@ void QrelsBuilder::fill_plain(const std::vector<size_t>& begin, const std::vecto
   const size_t n_queries = q.ids_.size();
   std::vector<size_t> slots(n_queries + 1, 0);
   for (size_t i = 0; i < n_queries; ++i) slots[i + 1] = slots[i] + std::bit_ceil((begin[i + 1] - begin[i]) * 2 + 1);
-  q.docs_.resize(rows_.size());
-  q.gains_.resize(rows_.size());
-  q.gains_sorted_.resize(rows_.size());
-  q.slots_.resize(slots[n_queries]);
+  const std::function<void()> tables[] = {[&] { q.slots_.resize(slots[n_queries]); },
+                                          [&] { q.docs_.resize(rows_.size()); }, [&] { q.gains_.resize(rows_.size()); },
+                                          [&] { q.gains_sorted_.resize(rows_.size()); }};
+  in_parallel(std::size(tables), threads, [&](size_t i) { tables[i](); });  // the system clears the memory
   constexpr size_t per_task = 64;
   std::vector<double> highest((n_queries + per_task - 1) / per_task, q.max_gain_);
   in_parallel(highest.size(), threads, [&](size_t task) {
@@ -103,6 +109,27 @@ void QrelsBuilder::fill_plain(const std::vector<size_t>& begin, const std::vecto
     }
   });
   for (const double gain : highest) q.max_gain_ = std::max(q.max_gain_, gain);
+}
+
+void Qrels::fill_filters(unsigned threads) {
+  const auto words_for = [](const QueryJudgments& query) { return std::bit_ceil(query.docs.size() / 4 + 1); };
+  std::vector<size_t> begin(queries_.size() + 1, 0);
+  for (size_t i = 0; i < queries_.size(); ++i) begin[i + 1] = begin[i] + words_for(queries_[i]);
+  filters_.resize(begin.back());
+  constexpr size_t per_task = 1024;
+  in_parallel((queries_.size() + per_task - 1) / per_task, threads, [&](size_t task) {
+    for (size_t i = task * per_task; i < std::min(queries_.size(), (task + 1) * per_task); ++i) {
+      QueryJudgments& query = queries_[i];
+      uint64_t* filter = filters_.data() + begin[i];
+      query.filter = filter;
+      query.filter_mask = 64 * words_for(query) - 1;
+      for (size_t s = 0; s <= query.mask; ++s)
+        if (query.slots[s].judgment != QueryJudgments::unjudged) {
+          const size_t bit = query.slots[s].tag & query.filter_mask;
+          filter[bit / 64] |= uint64_t{1} << bit % 64;
+        }
+    }
+  });
 }
 
 std::unique_ptr<Qrels> Qrels::merged(bool first) const {
@@ -143,6 +170,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
   q.max_gain_ = max_gain;
   if (!has_targets && !has_aspects) {
     fill_plain(begin, order, places_are_lines, threads);
+    q.fill_filters(threads);
     return std::move(qrels_);
   }
   q.docs_.reserve(rows_.size());
@@ -250,6 +278,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     query.aspects = {q.aspects_.data() + e.aspects, e.aspects_end - e.aspects};
     if (n > 0) q.max_gain_ = std::max(q.max_gain_, query.gains_sorted[0]);
   }
+  q.fill_filters(threads);
   return std::move(qrels_);
 }
 

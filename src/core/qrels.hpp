@@ -38,6 +38,8 @@ struct QueryJudgments {
   /// The judgment of a document, or `unjudged`.
   int32_t find(Bytes doc, uint64_t hash) const {
     const auto tag = static_cast<uint32_t>(hash >> 32);
+    const size_t bit = tag & filter_mask;
+    if ((filter[bit / 64] >> bit % 64 & 1) == 0) return unjudged;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
       const Slot& slot = slots[i];
       if (slot.judgment == unjudged) return unjudged;
@@ -54,6 +56,10 @@ struct QueryJudgments {
   };
   const Slot* slots = nullptr;
   size_t mask = 0;
+  // One of at least 16 bits for each judgment, by the tag. Whether a slot is free cannot be predicted, and most
+  // documents of a run are not judged.
+  const uint64_t* filter = nullptr;
+  size_t filter_mask = 0;
 };
 
 struct QrelsRow {
@@ -97,6 +103,9 @@ class Qrels {
 
  private:
   friend class QrelsBuilder;
+  /// The last step, once slots are filled.
+  void fill_filters(unsigned threads);
+
   IdTable ids_;
   Arena arena_;
   std::vector<QueryJudgments> queries_;
@@ -104,6 +113,7 @@ class Qrels {
   std::vector<double> gains_, gains_sorted_;
   std::vector<Link> targets_, aspects_;
   std::vector<QueryJudgments::Slot> slots_;
+  std::vector<uint64_t> filters_;
   double max_gain_ = 0;
   std::optional<Error> repeated_;
   std::vector<std::pair<size_t, double>> first_gains_;  // of repeated documents, by their place in docs_
@@ -123,8 +133,14 @@ class QrelsBuilder {
   std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines, double max_gain, bool has_targets,
                                 bool has_aspects, unsigned threads = 1);
   bool empty() const { return rows_.empty(); }
-  /// Reserves memory for this many rows.
-  void expect(size_t rows) { rows_.reserve(rows); }
+  /// Reserves memory for this many rows, if it is there: it is only a guess.
+  void expect(size_t rows) {
+    try {
+      rows_.reserve(rows);
+    } catch (const std::exception&) {
+      return;
+    }
+  }
 
  private:
   /// The usual case: no targets and no aspects, so that each document is judged once.
@@ -137,7 +153,7 @@ class QrelsBuilder {
   bool look_like_subtopics() const;
 
   IdTable targets_, aspects_;
-  uint32_t last_query_ = IdTable::none;
+  uint32_t last_query_ = IdTable::none, last_aspect_ = IdTable::none;
   bool iterations_ = false;
 };
 

@@ -56,7 +56,9 @@ class Reader {
     return values;
   }
   bool at_end() const { return rest_.empty(); }
-  [[noreturn]] static void damaged() { bad_input("damaged judgments: they were not pickled by this version"); }
+  [[noreturn]] static void damaged() {
+    bad_input("damaged judgments: they were not pickled by this version", {}, "read them from their source again");
+  }
 
  private:
   Bytes rest_;
@@ -166,6 +168,7 @@ std::unique_ptr<Qrels> Qrels::from_state(Bytes bytes) {
     }
     doc += c.docs, slot += query.mask + 1, target += c.targets, aspect += c.aspects;
   }
+  q.fill_filters(1);
   return qrels;
 }
 

@@ -35,7 +35,8 @@ size_t Ranker::drop_duplicates(std::vector<Row>& rows, Duplicates policy) {
   return count;
 }
 
-/// Sorts by descending score, stably: a radix sort with keys that grow as scores fall.
+/// Sorts by descending score, stably: with keys that grow as scores fall, a radix sort of their upper halves, after
+/// which few rows are left to be put into order.
 void Ranker::sort_by_score(const std::vector<Row>& rows) {
   const size_t n = rows.size();
   if (n < 128) {  // too few for a radix sort
@@ -46,20 +47,28 @@ void Ranker::sort_by_score(const std::vector<Row>& rows) {
   }
   keys_.resize(2 * n);
   Key *from = keys_.data(), *to = from + n;
-  std::array<std::array<uint32_t, 256>, 8> counts{};
+  constexpr size_t first_byte = 4;
+  std::array<std::array<uint32_t, 256>, 8 - first_byte> counts{};
   for (uint32_t i = 0; i < n; ++i) {
     const auto bits = std::bit_cast<uint64_t>(rows[i].score + 0.0);  // -0 is 0
     const uint64_t key = bits >> 63 ? bits : ~bits & ~(1ULL << 63);
     from[i] = {key, i};
-    for (size_t byte = 0; byte < 8; ++byte) ++counts[byte][key >> (8 * byte) & 255];
+    for (size_t byte = first_byte; byte < 8; ++byte) ++counts[byte - first_byte][key >> (8 * byte) & 255];
   }
-  for (size_t byte = 0; byte < 8; ++byte) {
-    std::array<uint32_t, 256>& place = counts[byte];
+  for (size_t byte = first_byte; byte < 8; ++byte) {
+    std::array<uint32_t, 256>& place = counts[byte - first_byte];
     if (place[from[0].value >> (8 * byte) & 255] == n) continue;  // all equal
     uint32_t next = 0;
     for (uint32_t& p : place) next += std::exchange(p, next);
     for (size_t i = 0; i < n; ++i) to[place[from[i].value >> (8 * byte) & 255]++] = from[i];
     std::swap(from, to);
+  }
+  const auto upper = [](const Key& key) { return key.value >> (8 * first_byte); };
+  for (size_t i = 0, end; i < n; i = end) {
+    for (end = i + 1; end < n && upper(from[end]) == upper(from[i]);) ++end;
+    if (end - i > 1)
+      std::sort(from + i, from + end,
+                [](const Key& a, const Key& b) { return a.value != b.value ? a.value < b.value : a.row < b.row; });
   }
   for (size_t i = 0; i < n; ++i) order_[i] = from[i].row;
 }

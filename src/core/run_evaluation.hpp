@@ -54,7 +54,9 @@ class EarliestError {
 ///   void start(size_t block_bytes) begins a pass;
 ///   Cursor(Rows&), one for each thread: bool take() the next block; its number() and the place() of its first row;
 ///     for_each(use, bad) with bool use(const Line&, place), false to stop, and bad(place, make_error);
-///   std::string where(place), for messages.
+///   std::string where(place), for messages;
+///   uint64_t left_out(IdTable&), how many rows the pass did not return since their queries, which it adds, are not
+///     judged.
 template <class Rows>
 class RunEvaluation {
  public:
@@ -268,25 +270,45 @@ class RunEvaluation {
     errors_.rethrow();
   }
 
+  /// Lines whose queries are looked up together.
+  struct Lookups {
+    static constexpr size_t most = 64;
+    size_t size = 0;
+    Bytes queries[most], docs[most];
+    double scores[most];
+    uint64_t places[most];
+    uint32_t numbers[most];
+  };
+
   void sort_block(Cursor& cursor, Thread& thread, RowPartitions::Sorter& sorter, bool count) {
-    Bytes id;
-    uint32_t query = IdTable::none;
-    bool wanted = false;
+    Lookups waiting;
+    const auto look_up = [&] {
+      qrels_->queries().find({waiting.queries, waiting.size}, waiting.numbers);
+      for (size_t i = 0; i < waiting.size; ++i) {
+        const uint32_t query = waiting.numbers[i];
+        if (query == IdTable::none) {
+          if (count) note_unjudged(thread, waiting.queries[i], waiting.places[i]);
+        } else if (wanted_[query]) {
+          sorter.add(query, waiting.docs[i], waiting.scores[i]);
+        }
+      }
+      waiting.size = 0;
+    };
     cursor.for_each(
         [&](const Line& line, uint64_t place) {
           if (count) ++thread.documents;
-          if (id.data() == nullptr || !same_bytes(line.query, id)) {
-            id = line.query;
-            query = qrels_->find(id);
-            wanted = query != IdTable::none && wanted_[query];
-            if (query == IdTable::none && count) note_unjudged(thread, id, place);
-          }
-          if (wanted) sorter.add(query, line.doc, line.value);
+          const size_t i = waiting.size++;
+          waiting.queries[i] = line.query;
+          waiting.docs[i] = line.doc;
+          waiting.scores[i] = line.value;
+          waiting.places[i] = place;
+          if (waiting.size == Lookups::most) look_up();
           return true;
         },
         [&](uint64_t place, auto&& error) {
           if (count) note_bad(thread, place, error);
         });
+    look_up();
     sorter.finish_block(cursor.number());
   }
 
@@ -397,6 +419,7 @@ class RunEvaluation {
   }
 
   void set_unjudged() {
+    scores_.documents += rows_.left_out(unjudged_);
     scores_.unjudged_queries = unjudged_.size();
     unjudged_ = IdTable();
   }

@@ -21,6 +21,26 @@ void leave_line(const char*& p, const char* start, const char* end) {
   p = feed ? feed + 1 : end;
 }
 
+/// Calls `row(line, start, end)` for each line and `other(start, p)` for what is none: it is empty, a comment or a
+/// problem, and ends at `p`. Both return false to stop.
+template <class Reader, class Row, class Other>
+void read_lines(Reader& reader, Bytes text, Row&& row, Other&& other) {
+  const char *p = text.data(), *end = p + text.size();
+  Line line{};
+  LineBatch batch;
+  while (p < end) {
+    if constexpr (requires { reader.next_usual(p, end, batch); }) {
+      reader.next_usual(p, end, batch);
+      batch.starts[batch.size] = p;
+      for (size_t i = 0; i < batch.size; ++i)
+        if (!row(batch.lines[i], batch.starts[i], batch.starts[i + 1])) return;
+      if (batch.size == LineBatch::most || p == end) continue;
+    }
+    const char* start = p;
+    if (reader.next(p, end, line) ? !row(line, start, p) : !other(start, p)) return;
+  }
+}
+
 /// Calls `use(make_reader)` with the reader for the format.
 template <class Use>
 auto with_reader(const LineFormat& format, Table table, Use&& use) {
@@ -43,6 +63,7 @@ class TextRows {
   TextRows fresh() const { return TextRows(text_, skip_, make_reader_); }
   void start(size_t block_bytes) { pass_ = text_.read(skip_, block_bytes); }
   std::string where(uint64_t place) const { return text_.where(place); }
+  static uint64_t left_out(IdTable&) { return 0; }
 
   class Cursor {
    public:
@@ -59,17 +80,18 @@ class TextRows {
     template <class Row, class Bad>
     void for_each(Row&& row, Bad&& bad) {
       const char *begin = block_.text.data(), *end = begin + block_.text.size();
-      Line line{};
-      for (const char* p = begin; p < end;) {
-        const char* start = p;
-        const uint64_t place = block_.offset + static_cast<uint64_t>(start - begin);
-        if (reader_.next(p, end, line)) {
-          if (!row(line, place)) return;
-        } else if (const auto problem = reader_.take_problem()) {
-          bad(place, [&] { return Error(ErrorKind::input, problem->message, rows_.where(place), problem->hint); });
-          leave_line(p, start, end);
-        }
-      }
+      const auto place_of = [&](const char* start) { return block_.offset + static_cast<uint64_t>(start - begin); };
+      read_lines(
+          reader_, block_.text,
+          [&](const Line& line, const char* start, const char*) { return row(line, place_of(start)); },
+          [&](const char* start, const char*& p) {
+            if (const auto problem = reader_.take_problem()) {
+              const uint64_t place = place_of(start);
+              bad(place, [&] { return Error(ErrorKind::input, problem->message, rows_.where(place), problem->hint); });
+              leave_line(p, start, end);
+            }
+            return true;
+          });
     }
 
    private:
@@ -106,7 +128,7 @@ FileSource source_of(const InputFile& file, const LineFormat& format) {
 
 /// Text has no zero bytes and few control characters; a file that starts otherwise is binary.
 void require_text(Bytes head, const std::string& name) {
-  if (head.empty()) bad_input("the file is empty", name);
+  if (head.empty()) bad_input("the file is empty", name, "was it written completely?");
   head = head.substr(0, 4096);
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && (c < '\t' || c > '\r'); };
   if (head.find('\0') != Bytes::npos ||
@@ -146,22 +168,27 @@ void each_line(const TextSource& text, const LineFormat& format, Table table, Ro
   with_reader(format, table, [&](auto make_reader) {
     auto reader = make_reader();
     const auto pass = text.read(format.skip, usual_block);
-    Line line{};
     uint64_t number = 1 + static_cast<uint64_t>(std::count(head.data(), head.data() + format.skip, '\n'));
-    for (TextBlock block; pass->take(block);) {
+    const auto count = [&](const char* start, const char* end) {
+      ++number;
+      if (format.quotes) number += static_cast<uint64_t>(std::count(start, end - 1, '\n'));  // inside quotes
+      return true;
+    };
+    for (TextBlock block; pass->take(block); reader.forget()) {
       pause_point();
-      for (const char *p = block.text.data(), *end = p + block.text.size(); p < end;) {
-        const char* start = p;
-        const bool has_line = reader.next(p, end, line);
-        if (const auto problem = has_line ? nullptr : reader.take_problem()) {
-          if (!skip_bad) bad_input(problem->message, text.name() + ":" + std::to_string(number), problem->hint);
-          leave_line(p, start, end);
-        }
-        if (has_line) row(line, number);
-        ++number;
-        if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes
-      }
-      reader.forget();
+      read_lines(
+          reader, block.text,
+          [&](const Line& line, const char* start, const char* end) {
+            row(line, number);
+            return count(start, end);
+          },
+          [&](const char* start, const char*& p) {
+            if (const auto problem = reader.take_problem()) {
+              if (!skip_bad) bad_input(problem->message, text.name() + ":" + std::to_string(number), problem->hint);
+              leave_line(p, start, block.text.data() + block.text.size());
+            }
+            return count(start, p);
+          });
     }
   });
 }
@@ -219,14 +246,21 @@ void each_line_in_parallel(const TextSource& text, const LineFormat& format, Tab
     };
     const auto parse = [&](Parsed& parsed) {
       parsed.reader.emplace(make_reader());
-      Line line{};
-      for (const char *p = parsed.block.text.data(), *end = p + parsed.block.text.size(); p < end;) {
-        const char* start = p;
-        if (parsed.reader->next(p, end, line)) parsed.lines.emplace_back(line, parsed.count);
-        else if ((parsed.problem = parsed.reader->take_problem())) return;
+      parsed.lines.reserve(parsed.block.text.size() / 16);
+      const auto count = [&](const char* start, const char* end) {
         ++parsed.count;
-        if (format.quotes) parsed.count += static_cast<uint32_t>(std::count(start, p - 1, '\n'));  // inside quotes
-      }
+        if (format.quotes) parsed.count += static_cast<uint32_t>(std::count(start, end - 1, '\n'));  // inside quotes
+        return true;
+      };
+      read_lines(
+          *parsed.reader, parsed.block.text,
+          [&](const Line& line, const char* start, const char* end) {
+            parsed.lines.emplace_back(line, parsed.count);
+            return count(start, end);
+          },
+          [&](const char* start, const char*& p) {
+            return (parsed.problem = parsed.reader->take_problem()) ? false : count(start, p);
+          });
     };
     const auto pass = text.read(format.skip, usual_block);
     std::mutex mutex;
@@ -267,10 +301,13 @@ std::unique_ptr<Qrels> read_qrels(const TextSource& text, const LineFormat& form
     const auto add = [&](const Line& line, uint64_t number) {
       builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
     };
+    const std::string head = text.head(1 << 16);
+    const size_t rows = static_cast<size_t>(std::count(head.begin(), head.end(), '\n'));
+    builder.expect(rows * (text.size() / std::max<size_t>(head.size(), 1)));
     threads = static_cast<unsigned>(std::min<size_t>(threads, text.size() / usual_block));
     if (threads > 1) each_line_in_parallel(text, format, Table::qrels, threads, add);
     else each_line(text, format, Table::qrels, add);
-    if (builder.empty()) bad_input("the file contains no judgments", text.name());
+    if (builder.empty()) bad_input("the file contains no judgments", text.name(), "expected lines such as: q1 0 d1 1");
     return builder.finish(text.name(), true, threads);
   });
 }

@@ -75,7 +75,9 @@ class ManyTraces {
     return place.at == 0 && line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line;
   }
 
-  /// Calls `work(place, line)` for each line that begins in a section.
+  bool in_buffer(LinePlace place) const { return texts_[place.text].file; }
+
+  /// Calls `work(place, line, done)` for each line that begins in a section; `done` is its buffer if it is the last.
   template <typename Work>
   void each_line(LinePlace section, Work work) const {
     LineBuffer buffer;
@@ -85,7 +87,7 @@ class ManyTraces {
       const size_t stop = std::min(lines.text.find('\n', at), lines.text.size());
       const LinePlace place{section.text, lines.offset + at};
       const Bytes line = without_mark(place, lines.text.substr(at, stop - at));
-      if (!is_blank(line)) work(place, line);
+      if (!is_blank(line)) work(place, line, stop + 1 < lines.text.size() ? nullptr : &buffer);
       at = stop + 1;
     }
   }
@@ -101,7 +103,7 @@ class ManyTraces {
     std::vector<std::vector<Known>> by_section(sections_.size());
     in_parallel(sections_.size(), threads_, [&](size_t i) {
       TraceParser parser(options_.gain.max_gain);
-      each_line(sections_[i], [&](LinePlace place, Bytes line) {
+      each_line(sections_[i], [&](LinePlace place, Bytes line, LineBuffer*) {
         const Bytes id = parser.id_of(line);
         if (!id.empty()) by_section[i].push_back({hash_bytes(id), std::hash<Bytes>{}(id), place, line.size()});
       });
@@ -168,11 +170,11 @@ class ManyTraces {
     TraceWorker worker(rules_, labels_, options_);
     piece.text = section.text;
     const std::vector<uint64_t>& elsewhere = grouped_[section.text];
-    each_line(section, [&](LinePlace place, Bytes line) {
+    each_line(section, [&](LinePlace place, Bytes line, LineBuffer* done) {
       if (std::binary_search(elsewhere.begin(), elsewhere.end(), place.at)) return;
       attempt(place, [&] {
         std::vector<Member> alone;
-        alone.push_back(worker.read(line, false));
+        alone.push_back(worker.read(line, {.padded = in_buffer(place), .done = done}));
         worker.finish(alone);
         worker.append(alone.front(), place.at, piece);
         piece.totals.add(alone.front().totals);
@@ -194,7 +196,9 @@ class ManyTraces {
     std::vector<Member> members;
     std::vector<LinePlace> places;
     for (size_t i = 0; i < lines.size(); ++i)
-      if (attempt(lines[i].second, [&] { members.push_back(worker.read(lines[i].first, true)); })) {
+      if (attempt(lines[i].second, [&] {
+            members.push_back(worker.read(lines[i].first, {.padded = in_buffer(lines[i].second), .pooled = true}));
+          })) {
         places.push_back(lines[i].second);
         members.back().totals.identical += i && lines[i].first == lines[i - 1].first;
       }
@@ -210,6 +214,9 @@ class ManyTraces {
   /// All conversations in the order of their lines.
   std::vector<TraceScores> assemble(std::vector<Piece>& pieces, std::vector<Piece>& grouped) {
     std::vector<TraceScores> all(texts_.size());
+    for (const Piece& piece : pieces) all[piece.text].names.push_back(piece.names);
+    for (const Piece& piece : grouped)
+      for (TraceScores& scores : all) scores.names.push_back(piece.names);
     struct Source {
       LinePlace place;
       Piece* piece;
@@ -330,7 +337,7 @@ std::vector<CountedConversation> count_conversation(const std::vector<Bytes>& li
   TraceWorker worker(rules, labels, options);
   worker.begin_group();
   std::vector<Member> members;
-  for (const size_t i : order) members.push_back(worker.read(lines[i], lines.size() > 1, true));
+  for (const size_t i : order) members.push_back(worker.read(lines[i], {.pooled = lines.size() > 1, .audited = true}));
   worker.finish(members);
   std::vector<CountedConversation> all(lines.size());
   for (size_t m = 0; m < members.size(); ++m) {

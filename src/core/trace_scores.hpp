@@ -2,12 +2,14 @@
 #pragma once
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "error.hpp"
 #include "file.hpp"
 #include "good_gain.hpp"
+#include "huge_line.hpp"
 #include "identity.hpp"
 #include "qrels.hpp"
 #include "uses.hpp"
@@ -24,11 +26,12 @@ struct TraceOptions {
   bool skip_bad = false;
   Opens opens = Opens::calls;
   bool answers = false;  // keep the questions and the answers
+  HugeLines huge;
 };
 
 /// A known good result of a conversation, and how far it got.
 struct Evidence {
-  std::string name;
+  Bytes name;
   double gain = 0;
   uint32_t iteration = 0, search = 0, rank = 0;  // where it was first returned, from 1; 0 if it was not
   uint32_t opened = Use::never;                  // the iteration
@@ -91,6 +94,7 @@ struct ScoredConversation {
 /// The scores of a trace file: a row of values for each iteration of each conversation.
 struct TraceScores {
   std::vector<ScoredConversation> conversations;
+  std::vector<std::shared_ptr<const Arena>> names;  // of the evidence
   GainRows rows;
   TraceTotals totals;
   std::vector<Error> skipped_examples;

@@ -70,11 +70,11 @@ void count_label(double gain, TraceTotals& totals) {
 }
 
 /// The name of a piece of evidence: that of its label, or else the first that the result has.
-std::string name_of(const Result& r, const LabelIndex::Match& label) {
-  if (label.labelled) return std::string(label.name);
-  if (!r.id.empty()) return std::string(r.id);
-  if (!r.ids.empty()) return std::string(r.ids.front().second);
-  return std::string(!r.url.empty() ? r.url : !r.title.empty() ? r.title : r.snippet.substr(0, 80));
+Bytes name_of(const Result& r, const LabelIndex::Match& label) {
+  if (label.labelled) return label.name;
+  if (!r.id.empty()) return r.id;
+  if (!r.ids.empty()) return r.ids.front().second;
+  return !r.url.empty() ? r.url : !r.title.empty() ? r.title : r.snippet.substr(0, 80);
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ void Pool::clear() {
   by_label_.clear();
 }
 
-uint32_t Pool::add(const Result& result, uint32_t group, const std::string& name) {
+uint32_t Pool::add(const Result& result, uint32_t group, Bytes name) {
   entries_.emplace_back();
   const uint32_t entry = clusters_.add(result);
   if (group != LabelIndex::none) by_label_.try_emplace(group, entry);
@@ -150,18 +150,22 @@ void Pool::share(std::vector<Member>& members, const GainOptions& o) {
 
 void TraceWorker::begin_group() {
   pool_.clear();
+  names_.clear();
   group_begins_ = true;
 }
 
-Member TraceWorker::read(Bytes line, bool pooled, bool audited) {
-  const Conversation& c = parser_.parse(line);
+Member TraceWorker::read(Bytes line, Reading how) {
+  const Conversation& c = parser_.parse(line, how.padded);
+  if (!how.pooled) names_.clear();
   Member member;
   member.id = c.id, member.system = c.system, member.repeat = c.repeat;
-  clusters_.keep_audit(audited);
+  clusters_.keep_audit(how.audited);
   count_calls(c, member.totals);
-  identify(c, pooled, member);
+  identify(c, how.pooled, member);
   member.totals.duplicates = member.first.size() - member.new_results.size();
-  if (audited) member.decisions = clusters_.decisions();
+  if (how.audited) member.decisions = clusters_.decisions();
+  clusters_.clear();  // before what follows needs memory of its own
+  if (how.done) how.done->release();
   return member;
 }
 
@@ -224,7 +228,7 @@ void TraceWorker::trace_evidence(Member& m, const std::vector<LabelIndex::Missed
     f.cited_returned += use.cited && returned;
     evidence.opened = use.opened;
     evidence.cited = use.cited;
-    m.evidence.push_back(std::move(evidence));
+    m.evidence.push_back(evidence);
   };
   const auto add_unknown = [&](const Use& use) {
     ++f.unknown;
@@ -235,17 +239,19 @@ void TraceWorker::trace_evidence(Member& m, const std::vector<LabelIndex::Missed
     const auto known = uses.find(key);
     return known == uses.end() ? Use() : known->second;
   };
+  const auto is_good = [&](uint32_t number) { return m.at(number).labelled && m.at(number).gain >= threshold; };
+  m.evidence.reserve(static_cast<size_t>(std::count_if(m.new_results.begin(), m.new_results.end(), is_good)));
   for (size_t k = 0; k < m.new_results.size(); ++k) {
     const Returned& r = m.at(m.new_results[k]);
-    const Use& use = m.uses.results[k];
+    const Use use = k < m.uses.results.size() ? m.uses.results[k] : Use();
     if (use.cited) count_citation(r.labelled, r.gain);
     if (r.labelled && r.gain >= threshold) {
-      const Member::Place& p = m.places[m.new_results[k]];
-      Evidence evidence{.name = std::move(m.names[k]), .gain = r.gain};
-      evidence.iteration = static_cast<uint32_t>(p.iteration + 1);
-      evidence.search = static_cast<uint32_t>(p.search + 1);
-      evidence.rank = static_cast<uint32_t>(p.rank + 1);
-      add_evidence(std::move(evidence), use, true);
+      const Member::Start& s = m.start(m.new_results[k]);
+      Evidence evidence{.name = m.names[k], .gain = r.gain};
+      evidence.iteration = s.iteration + 1;
+      evidence.search = s.search + 1;
+      evidence.rank = m.new_results[k] - s.result + 1;
+      add_evidence(evidence, use, true);
     } else if (!r.labelled) {
       add_unknown(use);
       ++f.own_unknown;
@@ -256,7 +262,7 @@ void TraceWorker::trace_evidence(Member& m, const std::vector<LabelIndex::Missed
     add_evidence({.name = pool_[entry].name, .gain = pool_[entry].most}, use_in(of_entries, entry), false);
   for (const uint32_t entry : m.missed_unlabelled) add_unknown(use_in(of_entries, entry));
   for (const LabelIndex::Missed& missed : missed_labels)
-    add_evidence({.name = std::string(missed.name), .gain = missed.gain}, use_in(of_labels, missed.group), false);
+    add_evidence({.name = missed.name, .gain = missed.gain}, use_in(of_labels, missed.group), false);
 }
 
 void TraceWorker::append(Member& m, uint64_t place, Piece& piece) const {
@@ -265,9 +271,10 @@ void TraceWorker::append(Member& m, uint64_t place, Piece& piece) const {
   append_good_gain(m.counted, options_.gain, piece.rows);
   scored.rows = static_cast<uint32_t>((piece.rows.values.size() - before) / gain_columns().size());
   scored.iterations = static_cast<uint32_t>(m.counted.iterations.size());
-  scored.results = m.places.size();
+  scored.results = m.first.size();
   scored.unique = m.new_results.size();
   scored.funnel = m.counted.funnel;
+  for (Evidence& evidence : m.evidence) evidence.name = piece.names->keep(evidence.name);
   scored.evidence = std::move(m.evidence);
   scored.has_answer = m.has_answer;
   scored.user = std::move(m.user);
@@ -301,7 +308,7 @@ void TraceWorker::identify(const Conversation& c, bool pooled, Member& member) {
   group_begins_ = false;
   if (member.judged)
     for (const double gain : member.judged->gains) count_label(gain, member.totals);
-  clusters_.clear();
+  clusters_.clear();  // it is not empty if the last line was bad
   queries_.clear();
   by_label_.clear();
   const std::vector<const Turn*> turns = counting(c);
@@ -349,7 +356,12 @@ void TraceWorker::add_iteration(const Step& step, bool pooled, Member& member) {
     totals.unread += s.unread;
     totals.empty += s.results.empty() && !s.failed && !s.unread;
     totals.results += s.results.size();
-    for (const Result& r : s.results) add_result(r, pooled, member);
+    if (s.results.empty()) continue;
+    member.searches.push_back({.result = static_cast<uint32_t>(member.first.size()),
+                               .iteration = static_cast<uint32_t>(member.counted.iterations.size() - 1),
+                               .search = static_cast<uint32_t>(iteration.searches.size() - 1)});
+    searched.results.reserve(s.results.size());
+    s.results.each([&](const Result& r) { add_result(r, pooled, member); });
   }
 }
 
@@ -366,28 +378,27 @@ void TraceWorker::add_result(const Result& r, bool pooled, Member& member) {
   member.first.push_back(cluster);
   Iteration& iteration = member.counted.iterations.back();
   std::vector<Returned>& results = iteration.searches.back().results;
-  member.places.push_back({member.counted.iterations.size() - 1, iteration.searches.size() - 1, results.size()});
-  const Aspects* aspects =
-      r.aspects.empty() ? nullptr : &member.aspects.emplace_back(r.aspects.begin(), r.aspects.end());
-  results.push_back({is_new, labelled, gain, aspects});
+  if (!r.aspects.empty()) member.counted.aspects.emplace_back(r.aspects.begin(), r.aspects.end());
+  const auto aspects = static_cast<uint32_t>(r.aspects.empty() ? 0 : member.counted.aspects.size());
+  results.push_back({.is_new = is_new, .labelled = labelled, .aspects = aspects, .gain = gain});
   const bool may_be_good = pooled || (labelled && gain >= options_.gain.threshold);
   const bool has_content = options_.opens == Opens::content && !r.content.empty();
   if (is_new) {
     member.new_results.push_back(number);
-    member.names.push_back(may_be_good ? name_of(r, match) : std::string());
-    member.uses.results.emplace_back();
+    member.names.push_back(may_be_good ? names_.keep(name_of(r, match)) : Bytes());
     if (pooled) member.in_pool.push_back(pool_.add(r, match.group, member.names.back()));
   } else if (labelled) {
     Returned& original = member.at(cluster);
     if (!original.labelled) {
       original.labelled = true, original.gain = gain;
-      if (match.labelled || !pooled) member.names[member.position(cluster)] = name_of(r, match);
+      if (match.labelled || !pooled) member.names[member.position(cluster)] = names_.keep(name_of(r, match));
     }
   }
   member.counted.funnel.opens += has_content;
-  if (has_content)
-    member.uses.results[member.position(cluster)].add(
-        {.opened = static_cast<uint32_t>(member.counted.iterations.size())});
+  if (!has_content) return;
+  member.uses.results.resize(member.new_results.size());
+  member.uses.results[member.position(cluster)].add(
+      {.opened = static_cast<uint32_t>(member.counted.iterations.size())});
 }
 
 /// The outside label of a result replaces its own gain.

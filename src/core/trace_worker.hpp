@@ -1,13 +1,13 @@
 // Reads conversations one at a time: which results are new, what is known to be good, and what became of it.
 #pragma once
 #include <algorithm>
-#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "file.hpp"
 #include "label_index.hpp"
 #include "trace_scores.hpp"
 #include "traces.hpp"
@@ -17,24 +17,23 @@ namespace gg {
 
 constexpr size_t piece_bytes = 4 << 20;
 
-/// A conversation after identity. It owns all it needs, so that the parser can go on.
+/// A conversation after identity. The parser can go on: it needs no more than the names that the worker keeps.
 struct Member {
   Member() = default;
   Member(Member&&) = default;
   Member& operator=(Member&&) = default;
 
-  /// Where a result stands.
-  struct Place {
-    size_t iteration, search, rank;
+  /// A search, and the number of its first result.
+  struct Start {
+    uint32_t result, iteration, search;
   };
 
   std::string id, system, repeat;
   CountedSearches counted;
-  std::deque<Aspects> aspects;
-  std::vector<Place> places;                // of all results
+  std::vector<Start> searches;              // those with results
   std::vector<uint32_t> first;              // the first result identical to each
   std::vector<uint32_t> new_results;        // numbers of the results that are new
-  std::vector<std::string> names;           // theirs, where they may be good
+  std::vector<Bytes> names;                 // theirs, where they may be good; the worker has the bytes
   std::vector<uint32_t> in_pool;            // their entries in the pool, if there is one
   std::vector<uint32_t> missed;             // good entries of the pool that it did not return
   std::vector<uint32_t> missed_unlabelled;  // likewise, without a label
@@ -51,9 +50,15 @@ struct Member {
     return static_cast<size_t>(std::lower_bound(new_results.begin(), new_results.end(), result) - new_results.begin());
   }
 
+  /// The search that returned a result.
+  const Start& start(uint32_t result) const {
+    return *std::prev(std::upper_bound(searches.begin(), searches.end(), result,
+                                       [](uint32_t number, const Start& s) { return number < s.result; }));
+  }
+
   Returned& at(uint32_t result) {
-    const Place& p = places[result];
-    return counted.iterations[p.iteration].searches[p.search].results[p.rank];
+    const Start& s = start(result);
+    return counted.iterations[s.iteration].searches[s.search].results[result - s.result];
   }
 };
 
@@ -65,7 +70,7 @@ class Pool {
   void clear();
   Clusters& clusters() { return clusters_; }
   /// Adds a result; `group` is the piece of evidence that its outside label names.
-  uint32_t add(const Result& result, uint32_t group, const std::string& name);
+  uint32_t add(const Result& result, uint32_t group, Bytes name);
   /// The entry of an opened or cited document, or none.
   uint32_t find(const OutsideDocument& document);
 
@@ -92,7 +97,8 @@ class Pool {
 struct Piece {
   size_t text = 0;
   std::vector<ScoredConversation> conversations;
-  std::vector<size_t> texts;  // of conversations, where a piece has lines of several
+  std::vector<size_t> texts;                                 // of conversations, where a piece has lines of several
+  std::shared_ptr<Arena> names = std::make_shared<Arena>();  // of their evidence
   GainRows rows;
   TraceTotals totals;
   std::vector<TraceTotals> totals_by_text;
@@ -103,7 +109,7 @@ class TraceWorker {
   TraceWorker(const Rules& rules, const Qrels* labels, const TraceOptions& options)
       : labels_(labels),
         options_(options),
-        parser_(options.gain.max_gain),
+        parser_(options.gain.max_gain, options.huge),
         clusters_(rules),
         index_(rules.urls),
         pool_(rules),
@@ -111,8 +117,13 @@ class TraceWorker {
 
   /// What follows are lines of one conversation, until the next call.
   void begin_group();
-  /// Reads a line; with `pooled` its results join the pool. The pages of a huge line are released once parsed.
-  Member read(Bytes line, bool pooled, bool audited = false);
+  struct Reading {
+    bool padded = false;         // the line lies in a LineBuffer
+    LineBuffer* done = nullptr;  // released when the line is read: a huge one needs its memory for what follows
+    bool pooled = false;         // its results join the pool
+    bool audited = false;        // the decisions about identity are kept
+  };
+  Member read(Bytes line, Reading how);
   /// Completes all members of one conversation.
   void finish(std::vector<Member>& members);
   void append(Member& m, uint64_t place, Piece& piece) const;
@@ -133,6 +144,7 @@ class TraceWorker {
   Pool pool_;
   UseFinder finder_;
   bool group_begins_ = false;
+  Arena names_;  // of the members
   std::unordered_set<std::string> queries_;
   std::unordered_map<uint32_t, uint32_t> by_label_;  // piece of evidence -> first result of the current line
   uint64_t left_out_ = 0;

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "error.hpp"
+#include "file.hpp"
+#include "parallel.hpp"
 #include "simdjson.h"
 
 namespace gg {
@@ -41,8 +43,12 @@ const char* kind_name(dom::element value) {
   }
 }
 
+constexpr const char* bad_field_hint = "correct it, or leave such conversations out: --skip-bad, skip_bad=True";
+constexpr const char* form_hint =
+    R"(expected {"conversation": "c1", "turns": [{"user": "...", "iterations": [{"searches": [...]}]}]})";
+
 [[noreturn]] void wrong_kind(const Path* path, Bytes field, const char* expected, dom::element value) {
-  bad_input("field '" + of(path, field) + "' must be " + expected + ", got " + kind_name(value));
+  bad_input("field '" + of(path, field) + "' must be " + expected + ", got " + kind_name(value), {}, bad_field_hint);
 }
 
 dom::object as_object(dom::element value, const Path* path, Bytes field) {
@@ -74,19 +80,32 @@ constexpr const char* nesting = "turns contain 'iterations', iterations contain 
 }  // namespace
 
 struct TraceParser::State {
-  dom::parser parser{simdjson::SIMDJSON_MAXSIZE_BYTES};
+  TraceParser* owner;
   double max_gain;
+  HugeLines huge;
+  dom::parser parser{simdjson::SIMDJSON_MAXSIZE_BYTES};
   Arena texts;  // numbers and lists that are compared as text
   Conversation conversation;
   std::vector<Result> results;
+  // Of a huge line:
+  std::optional<CutLine> cut;
+  size_t lists = 0;  // that have been read
+  std::string list;  // the piece that is being read, in brackets
+  std::unique_ptr<State> of_pieces;
 
-  dom::element root(Bytes text, const char* what) {
+  State(TraceParser* parser, double max, HugeLines limits) : owner(parser), max_gain(max), huge(limits) {}
+
+  dom::element root(Bytes text, const char* what, bool padded = false) {
     dom::element element;
     texts.clear();
-    const auto error = parser.parse(reinterpret_cast<const uint8_t*>(text.data()), text.size()).get(element);
-    if (error == simdjson::DEPTH_ERROR) bad_input(std::string(what) + " is nested more than 1,000 levels deep");
-    if (error == simdjson::UTF8_ERROR) bad_input(std::string(what) + " is not valid UTF-8");
-    if (error == simdjson::MEMALLOC) bad_input(std::string(what) + " does not fit into memory");
+    const auto error = parser.parse(reinterpret_cast<const uint8_t*>(text.data()), text.size(), !padded).get(element);
+    if (error == simdjson::DEPTH_ERROR)
+      bad_input(std::string(what) + " is nested more than 1,000 levels deep", {}, bad_field_hint);
+    if (error == simdjson::UTF8_ERROR)
+      bad_input(std::string(what) + " is not valid UTF-8", {}, "save the file as UTF-8");
+    if (error == simdjson::MEMALLOC)
+      bad_input(std::string(what) + " does not fit into memory", {},
+                "divide the conversation, or use a larger machine");
     if (error) {
       const std::string_view reason = simdjson::error_message(error);  // several sentences
       bad_input(std::string(what) + " is not valid JSON: " + std::string(reason.substr(0, reason.find(". "))), {},
@@ -218,7 +237,7 @@ struct TraceParser::State {
 
   double amount(dom::element held, const Path* path, Bytes key) {
     const double number = as_number(held, path, key);
-    if (number < 0) bad_input("field '" + of(path, key) + "' must not be negative");
+    if (number < 0) bad_input("field '" + of(path, key) + "' must not be negative", {}, bad_field_hint);
     return number;
   }
 
@@ -232,6 +251,28 @@ struct TraceParser::State {
     return number != nullptr;
   }
 
+  const std::vector<Result>& read_list(Bytes text, bool padded = false) {
+    const dom::element root = this->root(text, "the list of results", padded);
+    results.clear();
+    each(root, nullptr, "results", "results",
+         [&](dom::element item, const Path* place) { results.push_back(result(item, place)); });
+    return results;
+  }
+
+  /// Something that only the whole line can say.
+  [[noreturn]] static void not_cut() { bad_input("not a list that was cut out", {}, "read the line as a whole"); }
+
+  /// The results of a list that was cut out, checked but not held.
+  void read_pieces(uint64_t number, Results& read) {
+    // Lists come in their order; anything else is a number of the trace itself.
+    if (number != lists || number >= cut->ends.size() || !read.empty()) not_cut();
+    read.source_ = owner;
+    read.begin_ = lists ? cut->ends[lists - 1] : 0;
+    read.end_ = cut->ends[lists];
+    for (uint32_t p = read.begin_; p < read.end_; ++p) read.in_pieces_ += owner->piece(p).size();
+    ++lists;
+  }
+
   Search search(dom::element value, const Path* path) {
     Search s;
     bool has_error = false;
@@ -240,13 +281,16 @@ struct TraceParser::State {
       if (key == "query") {
         s.query = only_text(held, path, key);
       } else if (key == "results") {
-        each_of(held, path, key, "results",
-                [&](dom::element item, const Path* place) { s.results.push_back(result(item, place)); });
+        if (cut && held.is_uint64()) read_pieces(held.get_uint64().value_unsafe(), s.results);
+        else if (s.results.in_pieces_) not_cut();
+        else
+          each_of(held, path, key, "results",
+                  [&](dom::element item, const Path* place) { s.results.items_.push_back(result(item, place)); });
       } else if (key == "tries") {
         const double tries = as_number(held, path, key);
         if (!std::isnan(tries)) s.tries = tries;
         if (!(s.tries >= 1) || s.tries != std::floor(s.tries))
-          bad_input("field '" + of(path, key) + "' must be a positive integer");
+          bad_input("field '" + of(path, key) + "' must be a positive integer", {}, bad_field_hint);
       } else if (key == "unread") {
         s.unread = !only_text(held, path, key).empty();
       } else if (key == "error") {
@@ -296,7 +340,7 @@ struct TraceParser::State {
       } else if (key == "confidence") {
         turn.confidence = as_number(held, path, key);
         if (turn.confidence < 0 || turn.confidence > 1)
-          bad_input("field '" + of(path, key) + "' must be between 0 and 1");
+          bad_input("field '" + of(path, key) + "' must be between 0 and 1", {}, bad_field_hint);
       } else if (key == "searches" || key == "results" || key == "opens") {
         bad_input("field '" + of(path, key) + "' is outside an iteration", {}, nesting);
       } else if (key != "metadata") {
@@ -307,20 +351,56 @@ struct TraceParser::State {
   }
 };
 
-TraceParser::TraceParser(double max_gain) : state_(std::make_unique<State>()) { state_->max_gain = max_gain; }
+TraceParser::TraceParser(double max_gain, HugeLines huge) : state_(std::make_unique<State>(this, max_gain, huge)) {}
 TraceParser::~TraceParser() = default;
 
-const Conversation& TraceParser::parse(Bytes line) {
+static_assert(LineBuffer::padding >= simdjson::SIMDJSON_PADDING);
+
+const Conversation& TraceParser::parse(Bytes line, bool padded) {
   State& s = *state_;
-  const dom::element root = s.root(line, "the line");
+  s.cut.reset();
+  if (line.size() < s.huge.line || !read_cut(line)) {
+    s.cut.reset();
+    read(line, padded);
+  }
+  return s.conversation;
+}
+
+/// Reads a huge line without its results. False if it cannot be cut, or if anything is wrong: the whole line says what.
+bool TraceParser::read_cut(Bytes line) {
+  State& s = *state_;
+  s.cut = cut_results(line, s.huge.piece);
+  if (!s.cut) return false;
+  s.lists = 0;
+  try {
+    read(s.cut->rest, false);
+  } catch (const Error&) {
+    return false;
+  }
+  return s.lists == s.cut->ends.size();
+}
+
+const std::vector<Result>& TraceParser::piece(uint32_t number) {
+  State& s = *state_;
+  pause_point();
+  if (!s.of_pieces) s.of_pieces = std::make_unique<State>(this, s.max_gain, s.huge);
+  s.list.assign("[").append(s.cut->pieces[number]).append("]");
+  const size_t size = s.list.size();
+  s.list.append(simdjson::SIMDJSON_PADDING, ' ');
+  return s.of_pieces->read_list(Bytes(s.list).substr(0, size), true);
+}
+
+void TraceParser::read(Bytes line, bool padded) {
+  State& s = *state_;
+  const dom::element root = s.root(line, "the line", padded);
   Conversation& c = s.conversation;
   c = {};
   bool has_turns = false;
   if (!root.is_object())
-    bad_input(std::string("expected an object with 'conversation' and 'turns', got ") + kind_name(root));
+    bad_input(std::string("expected an object with 'conversation' and 'turns', got ") + kind_name(root), {}, form_hint);
   for (const auto [key, held] : as_object(root, nullptr, "")) {
     if (key == "conversation") {
-      if (!c.id.empty()) bad_input("duplicate field 'conversation'");
+      if (!c.id.empty()) bad_input("duplicate field 'conversation'", {}, "keep one of them");
       c.id = s.id_text(held, nullptr, key);
     } else if (key == "system") {
       c.system = s.only_text(held, nullptr, key);
@@ -338,8 +418,7 @@ const Conversation& TraceParser::parse(Bytes line) {
     }
   }
   if (c.id.empty()) bad_input("missing field 'conversation'", {}, "every conversation needs an id");
-  if (!has_turns) bad_input("missing field 'turns'");
-  return c;
+  if (!has_turns) bad_input("missing field 'turns'", {}, form_hint);
 }
 
 Bytes TraceParser::id_of(Bytes line) {
@@ -366,16 +445,6 @@ Bytes TraceParser::id_of(Bytes line) {
   return s.text_of(id, nullptr, "conversation");
 }
 
-const std::vector<Result>& TraceParser::parse_results(Bytes list) {
-  State& s = *state_;
-  const dom::element root = s.root(list, "the list of results");
-  s.results.clear();
-  size_t i = 0;
-  for (const dom::element item : as_list(root, nullptr, "results")) {
-    const Path place{nullptr, "results", i++};
-    s.results.push_back(s.result(item, &place));
-  }
-  return s.results;
-}
+const std::vector<Result>& TraceParser::parse_results(Bytes list) { return state_->read_list(list); }
 
 }  // namespace gg

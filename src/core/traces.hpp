@@ -4,14 +4,34 @@
 #include <vector>
 
 #include "good_gain.hpp"
+#include "huge_line.hpp"
 #include "identity.hpp"
 
 namespace gg {
 
+class TraceParser;
+
+/// The results of a search: parsed, or if the conversation is huge, parsed again in pieces each time they are read.
+class Results {
+ public:
+  size_t size() const { return items_.size() + in_pieces_; }
+  bool empty() const { return size() == 0; }
+  /// Calls `work(result)` in order; results of pieces are valid only meanwhile.
+  template <typename Work>
+  void each(Work work) const;
+
+ private:
+  friend class TraceParser;
+  std::vector<Result> items_;
+  TraceParser* source_ = nullptr;
+  size_t in_pieces_ = 0;
+  uint32_t begin_ = 0, end_ = 0;  // of the pieces
+};
+
 struct Search {
   Bytes query, tool;
   Usage usage;  // `seconds` is its latency
-  std::vector<Result> results;
+  Results results;
   double tries = 1;
   bool failed = false;  // ended in an error, without a result
   bool unread = false;  // returned more than `results`, and how many is unknown
@@ -54,18 +74,31 @@ struct Conversation {
 /// Reads one JSON object at a time; the result is valid until the next call.
 class TraceParser {
  public:
-  explicit TraceParser(double max_gain);
+  explicit TraceParser(double max_gain, HugeLines huge = {});
   ~TraceParser();
-  /// Throws an Error that names the field; the caller adds `where`.
-  const Conversation& parse(Bytes line);
+  /// Throws an Error that names the field; the caller adds `where`. A `padded` line lies in a LineBuffer and is not
+  /// copied. The line must outlive the conversation: results of a huge one are read from it.
+  const Conversation& parse(Bytes line, bool padded = false);
   /// The id alone, unchecked; empty if the line has none. Valid until the next call.
   Bytes id_of(Bytes line);
   /// A list of results, as in `results` of a search.
   const std::vector<Result>& parse_results(Bytes list);
 
  private:
+  friend class Results;
   struct State;
+  void read(Bytes line, bool padded);
+  bool read_cut(Bytes line);
+  const std::vector<Result>& piece(uint32_t number);
+
   std::unique_ptr<State> state_;
 };
+
+template <typename Work>
+void Results::each(Work work) const {
+  for (const Result& r : items_) work(r);
+  for (uint32_t p = begin_; p < end_; ++p)
+    for (const Result& r : source_->piece(p)) work(r);
+}
 
 }  // namespace gg

@@ -200,7 +200,7 @@ void UrlRules::index(const Alias& alias, uint16_t number) {
     }
   }
   if (!alias.hosts.empty()) return;
-  if (alias.forms.empty()) bad_input("an alias for any host needs paths");
+  if (alias.forms.empty()) bad_input("an alias for any host needs paths", {}, "add paths, or hosts");
   for (const Form& form : alias.forms) {
     const auto segments = form.path.literal_segments('/');
     if (!segments.empty()) {

@@ -30,8 +30,19 @@ template <typename Work>
 void each_result(const std::vector<const Turn*>& turns, Work work) {
   for (const Turn* turn : turns)
     for (const Step& step : turn->steps)
-      for (const Search& search : step.searches)
-        for (const Result& r : search.results) work(r);
+      for (const Search& search : step.searches) search.results.each(work);
+}
+
+/// A copy whose texts lie in an arena; the parser may drop those of the original.
+Result copy_of(const Result& result, Arena& arena) {
+  Result copy = result;
+  for (Bytes Result::* text :
+       {&Result::id, &Result::type, &Result::url, &Result::title, &Result::snippet, &Result::content})
+    copy.*text = arena.keep(copy.*text);
+  for (auto* pairs : {&copy.ids, &copy.fields})
+    for (auto& [name, value] : *pairs) name = arena.keep(name), value = arena.keep(value);
+  copy.aspects.clear();
+  return copy;
 }
 
 }  // namespace
@@ -59,6 +70,7 @@ void UseFinder::find(const ScoredTurns& scored, Uses& uses) {
   outside_by_label_.clear();
   unresolved_.clear();
   others_.clear();
+  uses.results.resize(scored.new_results.size());
   if (by_passage_) add_documents();
   uint32_t iteration = 0;
   for (const Turn* turn : scored.turns)
@@ -243,7 +255,7 @@ UseFinder::Target UseFinder::locate_marker(Bytes marker) {
   if (take(outside_names_, target.outside)) return target;
   read_earlier();
   if (uint32_t number = none; take(earlier_names_, number))
-    return number == none ? target : locate_outside(*earlier_results_[number], true);
+    return number == none ? target : locate_outside(earlier_results_[number], true);
   for (const std::string& name : forms) {
     if (!is_label(name)) continue;
     Result named;
@@ -259,8 +271,9 @@ void UseFinder::read_earlier() {
   earlier_.clear();
   earlier_names_.clear();
   earlier_results_.clear();
+  earlier_texts_.clear();
   const auto read = [&](const Result& r) {
-    earlier_results_.push_back(&r);
+    earlier_results_.push_back(copy_of(r, earlier_texts_));
     const uint32_t place = earlier_.add(r);
     each_id(r, [&](Bytes id) { add_name(earlier_names_, marker_name(id), place); });
   };

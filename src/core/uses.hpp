@@ -38,7 +38,7 @@ struct OutsideDocument {
 
 /// All opens and citations of one conversation.
 struct Uses {
-  std::vector<Use> results;  // by new result
+  std::vector<Use> results;  // by new result; shorter if the last ones are not used
   std::vector<OutsideDocument> outside;
   uint32_t unresolved = 0;  // markers that name nothing that is known, or several things
 };
@@ -101,7 +101,8 @@ class UseFinder {
   Uses* uses_ = nullptr;
   bool has_names_ = false, has_titles_ = false, has_earlier_ = false;
   Names names_, titles_, earlier_names_, outside_names_;
-  std::vector<const Result*> earlier_results_;
+  std::vector<Result> earlier_results_;
+  Arena earlier_texts_;                                           // theirs
   std::vector<uint32_t> document_of_;                             // by result of the scored turns
   std::unordered_map<uint32_t, std::vector<uint32_t>> passages_;  // document -> its new results
   std::vector<uint32_t> outside_of_;                              // by number in `others_`

@@ -167,3 +167,20 @@ def test_a_stream_that_fails_midway_leaks_nothing():
             gg.evaluate(QRELS, reader, "nDCG@10")
     gc.collect()
     assert pa.total_allocated_bytes() <= before + 4096
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [(["1", "2", "3"], "text"), ([b"1", b"2", b"3"], "binary"), ([[1], [2], [3]], "list"),
+     ([None] * 3, "null"), (pa.array([1, 2, 3], pa.timestamp("s")), "timestamp"),
+     (pa.array([1, 2, 3], pa.duration("s")), "duration"),
+     (pa.RunEndEncodedArray.from_arrays([1, 2, 3], [1.0, 2.0, 3.0]), "run-end encoded")],
+)  # fmt: skip
+def test_what_is_no_number_is_refused_by_its_name(values, name):
+    with pytest.raises(InputError, match="column 'score' must hold numbers") as error:
+        gg.evaluate(QRELS, table(values), "nDCG@10")
+    assert error.value.hint == f"its Arrow type is {name}: cast it to numbers"
+    if name not in ("text", "binary"):
+        with pytest.raises(InputError, match="id column 'doc' must hold text or integers") as error:
+            gg.evaluate(QRELS, table([1.0] * 3, doc=values), "nDCG@10")
+        assert error.value.hint.startswith(f"its Arrow type is {name}: ")

@@ -44,6 +44,74 @@ def test_a_pipe_is_written_to(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+def test_standard_output_is_appended_to_where_the_shell_says_so(collection, tmp_path, name):
+    """`>> log` makes /dev/stdout a regular file, which must neither be replaced nor cut."""
+    if name == "link":
+        name = str(tmp_path / "link")
+        Path(name).symlink_to("/dev/stdout")
+    log = tmp_path / "log.txt"
+    log.write_text("kept\n")
+    before = log.stat().st_ino
+    command = [sys.executable, "-m", "goodgain", "fuse", collection[1], collection[1], "-o", name]
+    with log.open("a") as stream:
+        subprocess.run(command, stdout=stream, check=True)
+    lines = log.read_text().splitlines()
+    assert lines[0] == "kept" and len(lines) == 2 and lines[1].startswith("q1 Q0 d1 1 ")
+    assert log.stat().st_ino == before
+
+
+def test_a_descriptor_that_is_not_open(tmp_path):
+    with pytest.raises(InputError, match="cannot write '/dev/fd/999999': Bad file descriptor"):
+        write_texts({"/dev/fd/999999": "x"})
+
+
+def test_the_longest_name_that_a_folder_can_hold(tmp_path):
+    for name in ("x" * 255, "\N{GREEK SMALL LETTER ALPHA}" * 127):
+        write_texts({str(tmp_path / name): "y"})
+        assert (tmp_path / name).read_text() == "y"
+    assert len(list(tmp_path.iterdir())) == 2
+    with pytest.raises(InputError, match="File name too long"):
+        write_texts({str(tmp_path / ("x" * 256)): "y"})
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root changes owners")
+def test_the_owner_is_kept(tmp_path):
+    old = tmp_path / "old.txt"
+    old.write_text("x")
+    os.chown(old, 1234, 2345)
+    old.chmod(0o2750)
+    write_texts({str(old): "y"})
+    status = old.stat()
+    assert (status.st_uid, status.st_gid) == (1234, 2345)
+    assert stat.S_IMODE(status.st_mode) == 0o2750
+
+
+def test_a_new_content_is_never_open_to_others(tmp_path, monkeypatch):
+    """Between its creation and chmod, too: who opened the file then could read what is written later."""
+    old = tmp_path / "secret.txt"
+    old.write_text("x")
+    old.chmod(0o600)
+    modes = []
+    opened = os.open
+    monkeypatch.setattr(os, "open", lambda *a, **k: (modes.append(a[2]), opened(*a, **k))[1])
+    write_texts({str(old): "y"})
+    assert modes == [0o600]
+
+
+def test_a_file_that_is_read_only_is_not_replaced(tmp_path, monkeypatch):
+    old = tmp_path / "old.txt"
+    old.write_text("x")
+    old.chmod(0o444)
+    allowed = os.access
+    monkeypatch.setattr(
+        os, "access", lambda p, m: Path(p) != old and allowed(p, m)
+    )  # tests may run as root
+    with pytest.raises(InputError, match=r"cannot write '.*old.txt': Permission denied"):
+        write_texts({str(old): "y"})
+    assert old.read_text() == "x"
+
+
 def test_a_link_stays_a_link(tmp_path):
     real = tmp_path / "folder" / "real.txt"
     real.parent.mkdir()
@@ -141,6 +209,43 @@ def test_an_input_is_never_the_output(collection, capsys, option):
     assert run(["evaluate", qrels, run_file, option, run_file]) == 2
     assert "is an input, so it cannot be the output too" in capsys.readouterr().err
     assert Path(run_file).read_text() == before
+
+
+@pytest.mark.parametrize("form", ["name=FILE", "folder", "glob", "hard link"])
+def test_an_input_by_another_name_is_never_the_output(collection, capsys, form):
+    qrels, run_file = collection
+    folder = Path(run_file).parent
+    if form == "hard link":
+        os.link(run_file, folder / "other.run")
+    argument = {"name=FILE": f"a={run_file}", "folder": str(folder), "glob": str(folder / "*.run"),
+                "hard link": str(folder / "other.run")}[form]  # fmt: skip
+    before = Path(run_file).read_text()
+    assert run(["compare", qrels, argument, run_file + ".other", "-o", run_file]) == 2
+    assert "is an input, so it cannot be the output too" in capsys.readouterr().err
+    assert Path(run_file).read_text() == before
+
+
+def test_the_files_of_an_experiment_are_never_the_output(tmp_path, capsys):
+    (tmp_path / "docs.jsonl").write_text('{"id": "d", "text": "x"}\n')
+    (tmp_path / "e.toml").write_text('corpus = "docs.jsonl"\n')
+    assert run(["experiment", str(tmp_path / "e.toml"), "-o", str(tmp_path / "docs.jsonl")]) == 2
+    assert "is an input, so it cannot be the output too" in capsys.readouterr().err
+
+
+def test_traces_are_never_their_ledger(tmp_path, capsys):
+    (tmp_path / "t.jsonl").write_text('{"conversation": "c", "turns": []}\n')
+    assert run(["trace", str(tmp_path / "t.jsonl"), "--ledger", str(tmp_path / "t.jsonl")]) == 2
+    assert "is an input, so it cannot be the output too" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("other", ["out.txt", "./out.txt", "link.txt"])
+def test_two_outputs_are_never_one_file(collection, capsys, monkeypatch, tmp_path, other):
+    monkeypatch.chdir(tmp_path)
+    Path("link.txt").symlink_to("out.txt")
+    assert run(["evaluate", *collection, "-o", "out.txt", "--save", other]) == 2
+    assert "is the output of two options" in capsys.readouterr().err
+    assert not Path("out.txt").exists()
+    assert run(["evaluate", *collection, "-o", "/dev/null", "--save", "/dev/null"]) == 0
 
 
 def test_convert_does_not_overwrite_its_input(collection, capsys, tmp_path):

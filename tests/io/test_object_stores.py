@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import os
-import shutil
-import socket
-import subprocess
 import sys
-import time
 from pathlib import Path
-from urllib.parse import quote
-from urllib.request import Request, urlopen
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import lake_tables
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from s3_store import put, s3_server, upload
 
 import goodgain as gg
 from goodgain.cli import run as command
@@ -35,58 +32,17 @@ EXPECTED = gg.evaluate(QRELS, ROWS, MEASURES)
 CSV = "query,doc,score\n" + "".join(f"{q},{d},{s}\n" for q, d, s in ROWS)
 
 
-def _server():
-    beside = Path(sys.executable).parent / "moto_server"
-    return str(beside) if beside.exists() else shutil.which("moto_server")
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    """A file system over a server in a process of its own, and its bucket `lake`."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = tmp_path_factory.mktemp("s3") / "log"
-    with log.open("wb") as out:
-        server = subprocess.Popen(
-            [_server(), "-H", "127.0.0.1", "-p", str(port)], stdout=out, stderr=out
-        )
-    settings = {
-        "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_EC2_METADATA_DISABLED": "true",
-    }  # fmt: skip
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
-        for _ in range(300):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert server.poll() is None, log.read_text()
-            time.sleep(0.2)
-        address = f"http://127.0.0.1:{port}/lake"
-        put(address, "", b"")  # the bucket
-        yield address, log
-    finally:
-        server.terminate()
-        server.wait(20)
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-
-
-def put(address, key, data):
-    data = data if isinstance(data, bytes) else data.encode()
-    headers = {"Content-Type": "application/octet-stream"}
-    request = Request(f"{address}/{quote(key)}".rstrip("/"), data, headers, method="PUT")
-    with urlopen(request, timeout=30):  # signatures are not checked
-        pass
-
-
 def parquet(rows, **more):
     columns = dict(zip(("query", "doc", "score"), map(list, zip(*rows, strict=True)), strict=True))
     out = pa.BufferOutputStream()
     pq.write_table(pa.table({**columns, **more}), out, row_group_size=2)
     return out.getvalue().to_pybytes()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    with s3_server(tmp_path_factory.mktemp("s3")) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -192,3 +148,45 @@ def test_what_cannot_be_read(lake):
 def test_file_urls(tmp_path):
     (tmp_path / "run.csv").write_text(CSV)
     same(gg.evaluate(QRELS, f"file://{tmp_path}/run.csv", MEASURES).runs[0])
+
+
+@pytest.mark.parametrize(
+    "key", ["run.csv.gz", "run.parquet", "export", "text/", "export/part-*.parquet"]
+)
+def test_options_in_the_url(lake, monkeypatch, key):
+    host = lake.split("/")[2]
+    monkeypatch.delenv("AWS_ENDPOINT_URL")
+    options = f"?endpoint_override={host}&scheme=http&region=us-east-1"
+    result = gg.evaluate(QRELS, f"s3://lake/{key}{options}", MEASURES)
+    same(result.runs[0])
+    assert result.names == (key.partition(".")[0].partition("/")[0],)
+
+
+def test_several_runs_and_options(lake, monkeypatch):
+    host = lake.split("/")[2]
+    monkeypatch.delenv("AWS_ENDPOINT_URL")
+    options = f"?endpoint_override={host}&scheme=http"
+    for key in ("runs", "runs/*"):
+        assert gg.evaluate(QRELS, f"s3://lake/{key}{options}", MEASURES).names == ("bm25", "knn")
+
+
+@pytest.mark.parametrize("options", ["", "?endpoint_override=HOST&scheme=http&region=us-east-1"])
+def test_tables_with_a_log_of_their_own(lake, tmp_path, options, monkeypatch):
+    """Only rows of the newest version count in a store too."""
+    address = lake
+    wanted = gg.evaluate(lake_tables.QRELS, lake_tables.rows(3), MEASURES).means["run"]
+    if options:
+        options = options.replace("HOST", address.split("/")[2])
+        monkeypatch.delenv("AWS_ENDPOINT_URL")
+    place = f"tables{len(options)}"
+    upload(address, lake_tables.delta_versions(tmp_path / "delta"), f"{place}/delta")
+    upload(address, lake_tables.iceberg_versions(tmp_path), f"{place}/iceberg")
+    for form in ("delta", "iceberg"):
+        result = gg.evaluate(lake_tables.QRELS, f"s3://lake/{place}/{form}{options}", MEASURES)
+        assert list(result.means.values()) == [wanted]
+        facts = result.inputs()[1]
+        assert (facts["format"], facts["files"]) == (form, 1) and int(facts["version"]) >= 2
+    with pytest.raises(InputError, match="is a Delta table, whose files may hold deleted rows"):
+        gg.evaluate(lake_tables.QRELS, f"s3://lake/{place}/delta/*.parquet{options}")
+    with pytest.raises(InputError, match="contains a table with its own log"):
+        gg.Run(f"s3://lake/{place}{options}")

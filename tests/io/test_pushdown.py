@@ -10,7 +10,7 @@ import pytest
 
 import goodgain as gg
 from goodgain.errors import InputError
-from goodgain.io import arrow_files
+from goodgain.io import arrow_files, arrow_groups
 
 MEASURES = "nDCG@10 AP RR"
 
@@ -35,13 +35,17 @@ def collection(tmp_path):
 def reads(monkeypatch):
     """(row group, columns) of each piece that is read."""
     pieces = []
-    read = arrow_files._Parquet.read
 
-    def noted(self, number, columns):
-        pieces.append((number, tuple(columns)))
-        return read(self, number, columns)
+    def noted(read):
+        def note(self, number, columns, *options):
+            pieces.append((number, tuple(columns)))
+            return read(self, number, columns, *options)
 
-    monkeypatch.setattr(arrow_files._Parquet, "read", noted)
+        return note
+
+    for name in ("read", "batches"):
+        read = getattr(arrow_groups.ParquetReader, name)
+        monkeypatch.setattr(arrow_groups.ParquetReader, name, noted(read))
     return pieces
 
 
@@ -92,6 +96,31 @@ def test_bad_rows_of_queries_without_judgments(collection, tmp_path, row, column
     ]
     assert results[0].runs[0].coverage.bad_rows == results[1].runs[0].coverage.bad_rows == 1
     assert results[0].runs[0].per_query == results[1].runs[0].per_query
+
+
+@pytest.mark.parametrize("order", ["sorted", "scattered"])
+@pytest.mark.parametrize("coded", [True, False])
+def test_parts_of_row_groups(collection, tmp_path, monkeypatch, order, coded):
+    """Queries as numbers of a dictionary or as texts, in parts smaller than a group and than a query."""
+    _, table, _ = collection
+    monkeypatch.setattr(arrow_files, "PIECE_ROWS", 7)
+    if order == "scattered":
+        table = table.take(random.Random(5).sample(range(len(table)), len(table)))
+    names = [f"{name}, ü" for name in table.column("query").to_pylist()]
+    table = table.set_column(0, "query", pa.array(names))
+    qrels = {name: {"d1": 1, "d2": 2, "d30": 1} for name in names}
+    path = tmp_path / "parts.parquet"
+    pq.write_table(table, path, row_group_size=999, use_dictionary=coded)
+    expected, result = (gg.evaluate(qrels, run, MEASURES) for run in (table, path))
+    assert result.runs[0].per_query == expected.runs[0].per_query
+    assert result.runs[0].coverage == expected.runs[0].coverage
+    damaged = table.set_column(
+        2, "score", pa.array([None if i == 2345 else 1.0 for i in range(len(table))])
+    )
+    pq.write_table(damaged, path, row_group_size=999, use_dictionary=coded)
+    with pytest.raises(InputError) as error:
+        gg.evaluate(qrels, path, MEASURES)
+    assert error.value.where.endswith("row 2346")
 
 
 def test_nothing_in_common(collection):

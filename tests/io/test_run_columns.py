@@ -258,3 +258,27 @@ def test_lists_of_several_runs(tmp_path):
         result = gg.evaluate(QRELS, source, MEASURES)
         assert set(result.names) == {"up", "down"}
         check(result, expected)
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+def test_a_run_of_bad_rows_alone_is_not_left_out(tmp_path, form):
+    """It has no row that could name it: without an error, a whole system would be missing."""
+    rows = [("q1", "a", "1", "x"), ("q1", "b", "much", "y"), ("q1", "b", "many", "y")]
+    names = ("query", "doc", "score", "run")
+    if form == "jsonl":
+        text = "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows)
+        text = text.replace('"1"', "1")
+    else:
+        separator = {"csv": ",", "tsv": "\t"}[form]
+        text = "".join(separator.join(row) + "\n" for row in [names, *rows])
+    path = tmp_path / f"runs.{form}"
+    path.write_text(text)
+    line = 2 if form == "jsonl" else 3
+    for read in (
+        lambda: gg.evaluate(QRELS, path, "RR"),
+        lambda: gg.fuse([path, RUNS["knn"]], "rrf"),
+    ):
+        with pytest.raises(InputError, match="score") as error:
+            read()
+        assert error.value.where.endswith(f"runs.{form}:{line}")
+    assert gg.evaluate(QRELS, path, "RR", skip_bad=True).names == ("runs",)

@@ -260,13 +260,17 @@ def test_refusals(tmp_path):
         gg.evaluate(QRELS, tmp_path / "empty")
     write(tmp_path / "delta" / "part-0.parquet", ROWS)
     (tmp_path / "delta" / "_delta_log").mkdir()
-    with pytest.raises(InputError, match="is a Delta table, whose files may hold deleted rows"):
+    with pytest.raises(InputError, match="the delta table cannot be opened"):
         gg.evaluate(QRELS, tmp_path / "delta")
     write(tmp_path / "iceberg" / "data" / "part-0.parquet", ROWS)
     (tmp_path / "iceberg" / "metadata").mkdir()
     (tmp_path / "iceberg" / "metadata" / "v1.metadata.json").write_text("{}")
-    with pytest.raises(InputError, match="is an Iceberg table"):
+    with pytest.raises(InputError, match="the iceberg table cannot be opened"):
         gg.evaluate(QRELS, tmp_path / "iceberg")
+    write(tmp_path / "hudi" / "part-0.parquet", ROWS)
+    (tmp_path / "hudi" / ".hoodie").mkdir()
+    with pytest.raises(InputError, match="is a Hudi table, whose files may hold deleted rows"):
+        gg.evaluate(QRELS, tmp_path / "hudi")
     write(tmp_path / "half" / "part-0.parquet", ROWS)
     (tmp_path / "half" / "_temporary").mkdir()
     with pytest.raises(InputError, match="has not finished"):

@@ -1,6 +1,10 @@
 // Native tests of the core; `make check-native` runs them under ThreadSanitizer, AddressSanitizer and UBSan.
 #include <fcntl.h>
+#ifdef _WIN32
+#include <io.h>
+#else
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -9,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <random>
@@ -37,15 +43,17 @@ void check(bool condition, const std::string& what) {
 
 /// Text as a file, deleted with its descriptor.
 int text_file(const std::string& text) {
-  char name[] = "/tmp/goodgain-test-XXXXXX";
-  const int fd = mkstemp(name);
-  unlink(name);
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n <= 0) std::abort();
-    done += static_cast<size_t>(n);
-  }
+  static int number = 0;
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("goodgain-test-" + std::to_string(std::random_device{}()) + "-" + std::to_string(++number));
+  std::ofstream(path, std::ios::binary) << text;
+#ifdef _WIN32
+  const int fd = _wopen(path.c_str(), _O_RDONLY | _O_BINARY | _O_TEMPORARY);
+#else
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  unlink(path.c_str());
+#endif
+  if (fd < 0) std::abort();
   return fd;
 }
 

@@ -113,3 +113,67 @@ def test_a_repeated_field_of_a_line_is_an_error(tmp_path: Path, field: str) -> N
     with pytest.raises(InputError, match=f"field '{field}' occurs twice") as error:
         gg.evaluate({"q1": {"a": 1}}, str(path), "P@1")
     assert error.value.where.endswith("run.jsonl:2")
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_ids_that_differ_in_several_ways(swapped: bool) -> None:
+    one, other = "Doc 0{}".format, "doc{}".format
+    judged, retrieved = (other, one) if swapped else (one, other)
+    (note,) = gg.evaluate(*tables(judged, retrieved), "nDCG@10").warnings()
+    assert "35 of 35 documents that match nothing (100%) would match without differences in" in note
+    assert "case, blanks, zeros, decimals and Unicode forms" in note
+
+
+QRELS, RUN = tables("Doc-{}".format, "doc-{}".format)
+CASES = [{"id": q, "query": q, "relevant": list(docs)} for q, docs in QRELS.items()]
+FILES = {
+    "qrels.json": json.dumps(QRELS), "a.json": json.dumps(RUN), "b.json": json.dumps(RUN),
+    "labels.json": json.dumps({q: dict.fromkeys(docs, 1) for q, docs in RUN.items()}),
+    "golden.jsonl": "".join(f"{json.dumps(case)}\n" for case in CASES),
+    "answers_in_lower_case.py": f"def search(query, k=10):\n    return list({RUN!r}[query])\n",
+}  # fmt: skip
+COMMANDS = {
+    "evaluate qrels.json a.json": 0,
+    "compare qrels.json a.json b.json": 2,
+    "gate qrels.json a.json b.json": 1,
+    "explain qrels.json a.json -m nDCG@10 --query q1": 0,
+    "fuse a.json b.json --tune qrels.json": 0,
+    "fuse a.json b.json --method posfuse --train qrels.json": 0,
+    "calibrate qrels.json labels.json": 2,
+    "check golden.jsonl --target answers_in_lower_case:search": 0,
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_why_nothing_is_judged(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from goodgain.cli import run
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, content in FILES.items():
+        Path(name).write_text(content)
+    assert run(command.split()) == COMMANDS[command]
+    message = capsys.readouterr().err
+    assert "documents that match nothing (100%) would match without differences in case" in message
+    assert "'doc-" in message and "'Doc-" in message
+
+
+LINE = '{"id": "a", "text": "x", "text": "y"}\n'
+
+
+@pytest.mark.parametrize("reader", ["table", "pairs", "golden", "baseline"])
+def test_a_repeated_name_is_an_error_in_every_file_of_lines(tmp_path: Path, reader: str) -> None:
+    from goodgain.checks.baseline import read_baseline
+    from goodgain.checks.golden import read_golden
+    from goodgain.io.tables import load_table
+    from goodgain.labels.pairs import read_objects
+
+    read = {"table": load_table, "pairs": lambda path: list(read_objects(path)), "golden": read_golden,
+            "baseline": read_baseline}[reader]  # fmt: skip
+    path = tmp_path / "lines.jsonl"
+    path.write_text('{"id": "b", "text": "x"}\n' * (reader != "golden") + LINE)
+    with pytest.raises(InputError, match="duplicate key 'text' in a JSON object") as error:
+        read(str(path))
+    assert error.value.where.endswith(f"lines.jsonl:{1 + (reader != 'golden')}")

@@ -1,4 +1,13 @@
-"""The data that everything works on: judgments, runs, and traces."""
+"""The data that everything works on: judgments, runs, and traces.
+
+>>> import goodgain as gg
+>>> from goodgain.data import Iteration, Result, Search, Trace, Turn
+>>> results = (Result(id="keys.md", gain=3), Result(id="plans.md", gain=0))
+>>> step = Iteration(searches=(Search(query="rotate keys", results=results),))
+>>> trace = Trace(conversation="c1", turns=(Turn(iterations=(step,), user="How do I rotate keys?"),))
+>>> gg.good_gain([trace]).figure("CG").value
+3.0
+"""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def _read(source: Source) -> CoreQrels:
             return _core.Qrels.from_rows(source.value, source.name)
         case "arrow":
             value = source.value
-            if hasattr(value, "read_judged"):  # of files, only the columns that are used
+            if hasattr(value, "read_pieces"):  # of files, only the columns that are used
                 roles = find_columns(value.column_names, "qrels", source.name, source.columns)
                 value = value.read(list(roles.values()))
             table = _core.ArrowTable.of(value, source.name)

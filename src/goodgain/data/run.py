@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from goodgain._core import CoreError
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns
 from goodgain.io.limits import check_rows
@@ -35,8 +34,10 @@ class Run(metaclass=ConstructorHints):
     source: Source
     latency: dict[str, float] | None
     cost: dict[str, float] | None
-    _arrow: list[Any]  # the table of an Arrow stream, once read; shared by renamed copies
-    _names: list[list[str]]  # the runs that the table names, once read; shared likewise
+    _arrow: list[Any]  # Arrow data, once they can be read again; shared by renamed copies
+    _names: dict[
+        bool, list[str]
+    ]  # the runs that the table names, with bad rows skipped or not; shared
     only: str | None  # of a table that holds several runs: which one
 
     def __init__(
@@ -59,7 +60,7 @@ class Run(metaclass=ConstructorHints):
             "latency": _numbers(latency, "latency"),
             "cost": _numbers(cost, "cost"),
             "_arrow": [],
-            "_names": [],
+            "_names": {},
             "only": None,
         }
         for field, value in values.items():
@@ -84,12 +85,13 @@ class Run(metaclass=ConstructorHints):
         object.__setattr__(run, "name", name)
         return run
 
-    def split(self) -> list[Run]:
+    def split(self, *, skip_bad: bool = False) -> list[Run]:
         """The runs of a table with a column that names them; otherwise the run itself.
 
-        A file with one of them keeps its own name.
+        A file with one of them keeps its own name. A run whose every row is bad has no name: unless bad
+        rows are skipped, they are an error.
         """
-        names = self._run_names()
+        names = self._run_names(skip_bad)
         if not names:
             return [self]
         if len(names) == 1:
@@ -111,17 +113,15 @@ class Run(metaclass=ConstructorHints):
         object.__setattr__(run, "name", name)
         return run
 
-    def _run_names(self) -> list[str]:
+    def _run_names(self, skip_bad: bool = True) -> list[str]:
         """The runs that the table names; empty if it names none."""
         source = self.source
         if self.only is not None or source.kind in ("dict", "rows"):
             return []
-        if not self._names:
-            is_stream = source.kind == "arrow" and not hasattr(source.value, "read_judged")
-            with core_errors():
-                arrow = self._arrow_table() if is_stream else None
-            self._names.append(run_names(source, arrow))
-        return self._names[0]
+        if skip_bad not in self._names:
+            arrow = self._arrow_data() if source.kind == "arrow" else None
+            self._names[skip_bad] = run_names(source, arrow, skip_bad=skip_bad)
+        return self._names[skip_bad]
 
     def require_one_run(self) -> None:
         """Raise an error if the table holds several runs, rather than measure a mixture."""
@@ -155,13 +155,11 @@ class Run(metaclass=ConstructorHints):
             if source.kind == "arrow":
                 columns, by_rank = self._arrow_columns()
                 prepared = prepared.by_rank() if by_rank else prepared
-                if hasattr(source.value, "read_judged"):
-                    try:
-                        return self._scores_of_judged(prepared, columns)
-                    except CoreError:  # read all of it, for the place of what is wrong
-                        pass
+                data = self._arrow_data()
+                if hasattr(data, "read_pieces"):
+                    return data.scores(prepared, columns)  # type: ignore[no-any-return]
                 without = [query for run, query in source.without_results if run == self.only]
-                return prepared.arrow(self._arrow_table(), columns, without)
+                return prepared.arrow(data, columns, without)
             return prepared.rows(source.value, where)
 
     @property
@@ -173,20 +171,10 @@ class Run(metaclass=ConstructorHints):
 
         return has_scores(self.source)
 
-    def _scores_of_judged(self, prepared: Prepared, columns: dict[str, str]) -> Scores:
-        """The scores from the rows of judged queries; the others are counted."""
-        from goodgain import _core
-
-        seen = _core.SeenQueries()
-        judged = self.source.value.read_judged(columns, prepared, seen)
-        return prepared.arrow(_core.ArrowTable.of(judged, self.source.name), columns, [], seen)
-
     def _roles(self) -> dict[str, str]:
         """The columns of Arrow data by what they hold."""
-        value, source = self.source.value, self.source
-        names = (
-            value.column_names if hasattr(value, "read_judged") else self._arrow_table().columns()
-        )
+        data, source = self._arrow_data(), self.source
+        names = data.column_names if hasattr(data, "read_pieces") else data.columns()
         return find_columns(names, "run", source.name, source.columns)
 
     def _arrow_columns(self) -> tuple[dict[str, str], bool]:
@@ -197,15 +185,14 @@ class Run(metaclass=ConstructorHints):
             columns |= {"run": roles["run"], "only": self.only}
         return columns, by_rank
 
-    def _arrow_table(self) -> Any:
-        """The Arrow data, read once, since a stream cannot be read again."""
-        from goodgain import _core
-
+    def _arrow_data(self) -> Any:
+        """The Arrow data as a table of the core, or as what can be read in pieces; a stream is read once."""
         if not self._arrow:
-            value = self.source.value
-            if hasattr(value, "read_judged"):
-                value = value.read(list(dict.fromkeys(self._roles().values())))
-            self._arrow.append(_core.ArrowTable.of(value, self.source.name))
+            from goodgain.io.arrow_pieces import readable
+
+            with core_errors():
+                source = self.source
+                self._arrow.append(readable(source.value, source.name, source.columns))
         return self._arrow[0]
 
     def rows(self) -> tuple[list[str], list[str], list[float]]:
@@ -217,7 +204,10 @@ class Run(metaclass=ConstructorHints):
         if source.kind == "arrow":
             from dataclasses import replace
 
-            source = replace(source, value=self._arrow_table())
+            data = self._arrow_data()
+            if hasattr(data, "read_pieces"):
+                data = data.read(list(dict.fromkeys(self._roles().values())))
+            source = replace(source, value=data)
         rows = rows_of(source, "run", self.only)
         if not rows and source.stat is not None:  # a file without a row is one that went wrong
             from goodgain.io.files import EMPTY

@@ -8,11 +8,13 @@ statistics say that none is missing.
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 
-from goodgain.errors import InputError, MissingExtraError, out_of_memory
-from goodgain.io.locations import File, Files, open_random, store_errors
+from goodgain.cores import available_cores
+from goodgain.errors import InputError, MissingExtraError
+from goodgain.io.arrow_groups import Group, IpcReader, ParquetReader, in_order, read_errors
+from goodgain.io.arrow_pieces import PIECE_ROWS, ArrowPieces, used_columns
+from goodgain.io.limits import LIMITED_ROWS, TableLimit, in_these_limits, limits_tables
 from goodgain.io.naming import format_of
 
 TYPE_CHECKING = False
@@ -20,105 +22,119 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from goodgain._core import Prepared, SeenQueries
+    from goodgain._core import LeftOut, Prepared, Scores
+    from goodgain.io.locations import File, Files
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-class ArrowFiles:
+class ArrowFiles(ArrowPieces):
     """The files of one table; what it holds is read when it is used."""
 
     def __init__(self, files: Files) -> None:
         _require_pyarrow(files.name)
         self._files = files.files
-        self._name = files.name
+        self.name = files.name
+        self._lake = files.lake
         self._keys = _partition_types(files)
         self._schema = self._read_schema()
 
-    @property
-    def column_names(self) -> list[str]:
-        """The columns of the files, and the keys of folders `key=value`."""
-        return [*self._schema.names, *(key for key in self._keys if key not in self._schema.names)]
-
-    @property
+    @cached_property
     def schema(self) -> Any:
-        """The columns with their types."""
+        """The columns of the files with their types, and the keys of folders `key=value`."""
         import pyarrow as pa
 
-        return pa.schema([pa.field(name, self._type(name)) for name in self.column_names])
+        keys = [key for key in self._keys if key not in self._schema.names]
+        return pa.schema([pa.field(n, self._type(n)) for n in [*self._schema.names, *keys]])
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self.read(self.column_names).__arrow_c_stream__(requested_schema)
+    @property
+    def rows(self) -> int:
+        """About how many rows there are."""
+        return sum(group.rows for group in self._groups)
 
-    def read(self, columns: Sequence[str]) -> Any:
-        """A table of these columns."""
-        import pyarrow as pa
+    def read_pieces(self, columns: Sequence[str], memory: int) -> Iterator[tuple[int, Any]]:
+        """Row groups, or some rows of one at a time where it is too large."""
+        return self._pieces(
+            columns, memory, lambda group: [(group.read(columns), None)], None, limits_tables()
+        )
 
-        with read_errors(self._name, self._form):
-            tables = list(self._each(lambda group: group.read(columns), self._groups))
-            return pa.concat_tables([self._empty(columns), *tables])
-
-    def read_judged(self, roles: Mapping[str, str], prepared: Prepared, seen: SeenQueries) -> Any:
-        """A table of the rows whose queries are judged; `seen` counts the others.
+    def read_judged_pieces(
+        self, roles: Mapping[str, str], prepared: Prepared, left_out: LeftOut
+    ) -> Iterator[tuple[int, Any]]:
+        """The same with only the rows of judged queries, where those are few; the others are counted.
 
         `roles` are the core's; a bad row is never left out.
         """
-        import pyarrow as pa
+        left_out.clear()
+        judged = _JudgedRows(roles, prepared, self.name)
+        return self._pieces(judged.columns, prepared.memory, judged.read, left_out, limits_tables())
 
-        from goodgain import _core
+    def scores(self, prepared: Prepared, roles: Mapping[str, str]) -> Scores:
+        """The core's scores of a run with these columns, from the rows of judged queries if possible."""
+        from goodgain._core import CoreError, LeftOut
 
-        first = [roles[role] for role in ("query", "run") if role in roles]
-        columns = list(dict.fromkeys(name for role, name in roles.items() if role != "only"))
-        run, only = roles.get("run", ""), roles.get("only", "")
-
-        def judged_of(table: Any) -> Any:
-            arrow = _core.ArrowTable.of(table, self._name)
-            bits = prepared.judged(arrow, roles["query"], run, only, seen)
-            return pa.Array.from_buffers(pa.bool_(), len(table), [None, pa.py_buffer(bits)])
-
-        with read_errors(self._name, self._form):
-            masks = [
-                (group, judged_of(table))
-                for group, table in zip(
-                    self._groups, self._each(lambda g: g.read(first), self._groups), strict=True
-                )
-            ]
-            tables = list(
-                self._each(lambda pair: _judged_rows(pair[0], pair[1], columns, roles), masks)
-            )
-            return pa.concat_tables([self._empty(columns), *filter(None, tables)])
+        left_out = LeftOut()
+        pieces = in_these_limits(self.read_judged_pieces, roles, prepared, left_out)
+        try:
+            return prepared.arrow_pieces(pieces, self.rows, self.name, roles, left_out)
+        except CoreError:  # read all of it, for the place of what is wrong
+            return super().scores(prepared, roles)
 
     # --- pieces ---
+
+    def _pieces(
+        self,
+        columns: Sequence[str],
+        memory: int,
+        read: Any,
+        left_out: LeftOut | None,
+        limit: TableLimit | None,
+    ) -> Iterator[tuple[int, Any]]:
+        """Pieces in order: groups on several threads where they fit into memory, else part by part.
+
+        Where rows or bytes are limited, a few rows are decoded at a time: a small file may hold huge texts.
+        """
+        with read_errors(self.name, self._form):
+            yield 0, self._empty(columns)
+            before = 0
+            largest = max((group.size for group in self._groups), default=0)
+            ahead = min(available_cores(), int(memory / 4 / max(largest, 1)))
+            if ahead == 0 or limit is not None:
+                rows = PIECE_ROWS if limit is None else LIMITED_ROWS
+                for group in self._groups:
+                    for table in group.batches(columns, rows):
+                        if limit is not None:
+                            limit.add(table, self.name)
+                        yield before, table
+                        before += len(table)
+                return
+            current, end = None, 0
+            for group, (table, own) in in_order(read, self._groups, ahead):
+                if group is not current:
+                    current, before, end = group, end, end + group.rows
+                if left_out is not None and own is not None:
+                    left_out.add(own)
+                if table is not None:
+                    yield before, table
+                    before += len(table)
 
     @cached_property
     def _form(self) -> str:
         return format_of(self._files[0].name) or "parquet"
 
     @cached_property
-    def _groups(self) -> list[_Group]:
+    def _groups(self) -> list[Group]:
         """The row groups of all files; an Arrow file is one group."""
-        groups: list[_Group] = []
+        groups: list[Group] = []
         for file in self._files:
             reader = self._reader(file)
-            groups += (_Group(self, file, reader, i) for i in range(reader.groups))
+            groups += (Group(self, file, reader, i) for i in range(reader.groups))
         return groups
 
-    def _reader(self, file: File) -> _Parquet | _Feather:
-        kind = _Parquet if self._form == "parquet" else _Feather
+    def _reader(self, file: File) -> ParquetReader | IpcReader:
+        kind = ParquetReader if self._form == "parquet" else IpcReader
         with read_errors(file.name, self._form):
             return kind(file.name)
-
-    def _each(self, work: Any, items: Sequence[Any]) -> Iterator[Any]:
-        """The results in order, from as many threads as there are cores."""
-        if len(items) < 2:
-            yield from map(work, items)
-            return
-        from concurrent.futures import ThreadPoolExecutor
-
-        from goodgain.cores import available_cores
-
-        with ThreadPoolExecutor(min(available_cores(), len(items))) as pool:
-            yield from pool.map(work, items)
 
     def _read_schema(self) -> Any:
         """One schema for all files: types that differ are widened where nothing is lost."""
@@ -134,19 +150,16 @@ class ArrowFiles:
                 first = pa.unify_schemas([first, other], promote_options="permissive")
             except pa.ArrowException as error:
                 raise InputError(
-                    f"the files of '{self._name}' have different columns",
+                    f"the files of '{self.name}' have different columns",
                     where=schemas[other],
                     hint=str(error).split("\n")[0],
                 ) from None
+        if self._lake is not None:  # files may hold columns that were dropped
+            first = pa.schema([field for field in first if field.name in self._lake.columns.names])
         return first
 
     def _type(self, name: str) -> Any:
         return self._keys.get(name) or self._schema.field(name).type
-
-    def _empty(self, columns: Sequence[str]) -> Any:
-        import pyarrow as pa
-
-        return pa.schema([pa.field(name, self._type(name)) for name in columns]).empty_table()
 
     def complete(self, table: Any, columns: Sequence[str], file: File) -> Any:
         """A piece of a file with all columns: those of its folders, and null where a file lacks one."""
@@ -163,119 +176,72 @@ class ArrowFiles:
                 arrays.append(pa.chunked_array([pa.repeat(pa.scalar(number, kind), len(table))]))
             elif name in table.column_names:
                 column = table.column(name)
-                arrays.append(column if column.type == kind else column.cast(kind))
+                is_coded = pa.types.is_dictionary(column.type) and column.type.value_type == kind
+                arrays.append(column if is_coded or column.type == kind else column.cast(kind))
             else:
                 arrays.append(pa.chunked_array([pa.nulls(len(table), kind)]))
         return pa.table(arrays, names=list(columns))
 
 
-class _Group:
-    """One row group of a file."""
+class _JudgedRows:
+    """Reads the rows of a group whose queries are judged.
 
-    def __init__(self, table: ArrowFiles, file: File, reader: Any, number: int) -> None:
-        self._table, self._file, self._reader, self._number = table, file, reader, number
+    The column of queries is read first, as long as most rows turn out not to be needed.
+    """
 
-    def read(self, columns: Sequence[str]) -> Any:
-        return self._table.complete(self._reader.read(self._number, columns), columns, self._file)
+    def __init__(self, roles: Mapping[str, str], prepared: Prepared, name: str) -> None:
+        self.columns = used_columns(roles)
+        self._roles, self._prepared, self._name = roles, prepared, name
+        self._rows = self._judged = 0  # of the groups looked at
 
-    def kind(self, column: str) -> Any:
-        """The type of a column."""
-        return self._table.schema.field(column).type
-
-    def nulls(self, column: str) -> int | None:
-        """How many values are missing, if that is known without reading them."""
-        if column in dict(self._file.keys):
-            return 0
-        return self._reader.nulls(self._number, column)  # type: ignore[no-any-return]
-
-
-class _Parquet:
-    """A Parquet file: columns are read from disk or store as they are needed."""
-
-    def __init__(self, name: str) -> None:
-        import pyarrow.parquet as pq
-
-        self._name = name
-        self._pq = pq
-        file = pq.ParquetFile(open_random(name))
-        self._metadata = file.metadata
-        self.schema = file.schema_arrow
-        self.groups = self._metadata.num_row_groups
-        self._leaves = {file.schema.column(i).path: i for i in range(len(file.schema))}
-        self._file = file
-
-    def read(self, number: int, columns: Sequence[str]) -> Any:
+    def read(self, group: Group) -> Iterator[tuple[Any, LeftOut | None]]:
+        """Tables, or None if no row is needed, and what was left out."""
         import pyarrow as pa
 
-        here = [name for name in columns if name in self.schema.names]
-        if not here:  # all of them are folders
-            return pa.table({"": pa.nulls(self._metadata.row_group(number).num_rows)})
-        file = self._pq.ParquetFile(open_random(self._name), metadata=self._metadata)
-        return file.read_row_group(number, columns=here, use_threads=False)
+        from goodgain._core import ArrowTable, LeftOut
 
-    def nulls(self, number: int, column: str) -> int | None:
-        leaf = self._leaves.get(column)
-        statistics = (
-            None if leaf is None else self._metadata.row_group(number).column(leaf).statistics
-        )
-        if statistics is None or not statistics.has_null_count:
-            return None
-        return int(statistics.null_count)
+        if self._judged * 2 > self._rows:
+            for part in self._tables(group):
+                yield part, None
+            return
+        roles, left_out = self._roles, LeftOut()
+        names = [roles[role] for role in ("query", "run") if role in roles]
+        first = group.read(names, roles["query"])
+        arrow = ArrowTable.of(first, self._name)
+        run, only = roles.get("run", ""), roles.get("only", "")
+        bits = self._prepared.judged(arrow, roles["query"], run, only, left_out)
+        judged = pa.Array.from_buffers(pa.bool_(), len(first), [None, pa.py_buffer(bits)])
+        self._rows += len(judged)
+        self._judged += judged.true_count
+        if judged.true_count == len(judged):
+            for part in self._tables(group):
+                yield part, None
+            return
+        table, all_rows = _judged_rows(group, judged, self.columns, roles)
+        yield table, None if all_rows else left_out
 
-
-class _Feather:
-    """An Arrow file or stream, read whole."""
-
-    groups = 1
-
-    def __init__(self, name: str) -> None:
-        import pyarrow as pa
-        import pyarrow.ipc as ipc
-
-        from goodgain.io.files import plain_descriptor
-
-        with os.fdopen(plain_descriptor(name), "rb") as file:
-            file.seek(0)
-            data = pa.py_buffer(file.read())
-        try:
-            table = ipc.open_file(data).read_all()
-        except pa.ArrowInvalid:
-            table = ipc.open_stream(data).read_all()
-        table.validate(full=True)  # a damaged file must not be read outside its buffers
-        self._table = table
-        self.schema = table.schema
-
-    def read(self, number: int, columns: Sequence[str]) -> Any:
-        here = [name for name in columns if name in self.schema.names]
-        return self._table.select(here)
-
-    def nulls(self, number: int, column: str) -> int | None:
-        return int(self._table.column(column).null_count) if column in self.schema.names else None
+    def _tables(self, group: Group) -> Iterator[Any]:
+        """All rows of a group."""
+        return group.batches(self.columns, PIECE_ROWS, self._roles["query"])
 
 
 def _judged_rows(
-    group: _Group, judged: Any, columns: Sequence[str], roles: Mapping[str, str]
-) -> Any:
-    """The rows of a group whose queries are judged; all of them if another row is bad."""
+    group: Group, judged: Any, columns: Sequence[str], roles: Mapping[str, str]
+) -> tuple[Any, bool]:
+    """The rows of a group whose queries are judged, and whether these are all: they are if a row is bad."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     size = judged.true_count
-    if size == len(judged):
-        return group.read(columns)
     doc, value = roles["doc"], roles["value"]
     if size == 0 and group.nulls(doc) == 0:
         if group.nulls(value) == 0 and not pa.types.is_floating(group.kind(value)):
-            return None
+            return None, False
         if _are_finite(group.read([value]).column(0)):
-            return None
+            return None, False
     table = group.read(columns)
-    others = pc.invert(judged)
-    if table.column(doc).filter(others).null_count or not _are_finite(
-        table.column(value).filter(others)
-    ):
-        return table
-    return table.filter(judged)
+    if table.column(doc).null_count or not _are_finite(table.column(value)):
+        return table, True
+    return table.filter(judged), False
 
 
 def _are_finite(values: Any) -> bool:
@@ -295,6 +261,8 @@ def _partition_types(files: Files) -> dict[str, Any]:
     """The types of the keys of folders: integers if all values are written as such, else text."""
     import pyarrow as pa
 
+    if files.lake is not None:
+        return files.lake.partition_types()
     values: dict[str, set[str]] = {}
     for file in files.files:
         for key, value in file.keys:
@@ -316,26 +284,3 @@ def _require_pyarrow(name: str) -> None:
         raise MissingExtraError.for_package(
             "pyarrow", "arrow", f"reading the file '{name}'"
         ) from None
-
-
-class read_errors(store_errors):  # noqa: N801
-    """Turn what pyarrow raises about a file into an error that names it."""
-
-    def __init__(self, name: str, form: str) -> None:
-        super().__init__(name)
-        self._title = "Parquet" if form == "parquet" else "Arrow"
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        import pyarrow as pa
-
-        if isinstance(error, MemoryError | pa.ArrowMemoryError):
-            raise out_of_memory() from None
-        if isinstance(error, pa.ArrowException | OSError) and not isinstance(
-            error, FileNotFoundError
-        ):
-            raise InputError(
-                f"invalid {self._title} file",
-                where=self._name,
-                hint=str(error).splitlines()[0].split(". ")[0],
-            ) from None
-        super().__exit__(kind, error, trace)

@@ -1,15 +1,18 @@
 """Atomic writes: a file is written completely, or not at all.
 
-A regular file is written beside its target, synchronised and moved into place, with the permissions of
-what it replaces; a link stays a link. Devices and pipes are written to, never replaced.
+A regular file is written beside its target, synchronised and moved into place, with the owner and the
+permissions of what it replaces; a link stays a link. Devices, pipes and open descriptors such as
+/dev/stdout are written to, never replaced: what a shell redirects there may be appended to a file.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
-from contextlib import contextmanager
+import sys
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 
 _TEMPORARY = ".{name}.{pid}.goodgain"
 _LEFT_BEHIND = re.compile(r"\.(?P<pid>\d+)\.goodgain$")
+_LONGEST_NAME = 200  # bytes of a name that leave room for what is added; most systems allow 255
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self|proc/thread-self)/fd/(?P<number>\d{1,9})")
+_MOST_LINKS = 40  # as in the kernel
 
 
 def write_texts(texts: Mapping[str, str | Iterable[str]]) -> None:
@@ -63,26 +69,27 @@ def _ended_by_signals() -> Iterator[None]:
 
 def _write_all(files: Mapping[str, bytes | Iterable[bytes]]) -> None:
     moves: list[tuple[Path, Path]] = []
-    streams: list[tuple[Path, bytes | Iterable[bytes]]] = []
+    streams: list[tuple[Path, int | None, bytes | Iterable[bytes]]] = []
     target = Path()
     try:
         for path, data in files.items():
             target = Path(path)
-            mode = _mode(target)
-            if mode is not None and stat.S_ISDIR(mode):
+            descriptor = _descriptor(target)
+            old = None if descriptor is not None else _status(target)
+            if old is not None and stat.S_ISDIR(old.st_mode):
                 raise IsADirectoryError(21, "Is a directory")
-            if mode is not None and not stat.S_ISREG(mode):
-                streams.append((target, data))
+            if descriptor is not None or (old is not None and not stat.S_ISREG(old.st_mode)):
+                streams.append((target, descriptor, data))
                 continue
+            if old is not None and not os.access(target, os.W_OK):
+                raise PermissionError(13, "Permission denied")
             place = target.resolve()
             _sweep(place)
-            temporary = place.with_name(_TEMPORARY.format(name=place.name, pid=os.getpid()))
+            temporary = place.with_name(_TEMPORARY.format(name=_short(place.name), pid=os.getpid()))
             moves.append((temporary, place))
-            _write(temporary, data, mode)
-        for target, data in streams:
-            with target.open("wb", buffering=0) as stream:
-                for piece in (data,) if isinstance(data, bytes) else data:
-                    stream.write(piece)
+            _write(temporary, data, old)
+        for target, descriptor, data in streams:
+            _write_to(target, descriptor, data)
         for temporary, target in moves:
             temporary.replace(target)
     except OSError as error:
@@ -92,23 +99,47 @@ def _write_all(files: Mapping[str, bytes | Iterable[bytes]]) -> None:
             temporary.unlink(missing_ok=True)
 
 
-def _mode(target: Path) -> int | None:
-    """The type and permissions of what a path leads to; None if there is nothing yet."""
+def _status(target: Path) -> os.stat_result | None:
+    """Type, owner and permissions of what a path leads to; None if there is nothing yet."""
     try:
-        return target.stat().st_mode
+        return target.stat()
     except FileNotFoundError:
         return None
 
 
-def _write(temporary: Path, data: bytes | Iterable[bytes], mode: int | None) -> None:
-    """Write a new file with the permissions of the old one, and wait until it is on the disk."""
+def _descriptor(path: Path) -> int | None:
+    """The descriptor of this process that a path names, directly or through links: 1 for /dev/stdout."""
+    for _ in range(_MOST_LINKS):
+        if match := _DESCRIPTOR.fullmatch(str(path.absolute())):
+            return int(match["number"])
+        try:
+            path = path.parent / path.readlink()
+        except (OSError, ValueError):
+            return None
+    return None
+
+
+def _write_to(target: Path, descriptor: int | None, data: bytes | Iterable[bytes]) -> None:
+    """Write to what cannot be replaced; after what was printed, if that goes to the same place."""
+    if descriptor in (1, 2):
+        (sys.stdout if descriptor == 1 else sys.stderr).flush()
+    opened = target.open("wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb")
+    with opened as stream:
+        stream.writelines((data,) if isinstance(data, bytes) else data)
+
+
+def _write(temporary: Path, data: bytes | Iterable[bytes], old: os.stat_result | None) -> None:
+    """Write a new file with the owner and permissions of the old one, and wait until it is on the disk."""
     temporary.unlink(missing_ok=True)
-    descriptor = os.open(
-        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
-    )
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, 0o666 if old is None else 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        if mode is not None:
-            temporary.chmod(stat.S_IMODE(mode))
+        if old is not None:
+            if hasattr(os, "fchown"):
+                for owner in ((-1, old.st_gid), (old.st_uid, -1)):
+                    with suppress(PermissionError):  # only an administrator gives files away
+                        os.fchown(descriptor, *owner)
+            temporary.chmod(stat.S_IMODE(old.st_mode))
         file.writelines((data,) if isinstance(data, bytes) else data)
         file.flush()
         os.fsync(descriptor)
@@ -116,10 +147,16 @@ def _write(temporary: Path, data: bytes | Iterable[bytes], mode: int | None) -> 
 
 def _sweep(place: Path) -> None:
     """Remove what killed processes left beside a target."""
-    for path in place.parent.glob(f".{_literal(place.name)}.*.goodgain"):
+    for path in place.parent.glob(f".{_literal(_short(place.name))}.*.goodgain"):
         match = _LEFT_BEHIND.search(path.name)
         if match and not _runs(int(match["pid"])):
             path.unlink(missing_ok=True)
+
+
+def _short(name: str) -> str:
+    """A name as part of that of the temporary file; one without room for more is replaced by its hash."""
+    content = os.fsencode(name)
+    return name if len(content) <= _LONGEST_NAME else hashlib.sha256(content).hexdigest()
 
 
 def _literal(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from goodgain.io.descriptors import read_at
+from goodgain.io.descriptors import FileAtOwnPlace, read_at
 from goodgain.io.naming import compression_of
 
 TYPE_CHECKING = False
@@ -52,24 +52,9 @@ def decompressed_pieces(path: str, fd: int) -> Iterator[bytes]:
 
 
 def _pieces(path: str, fd: int) -> Iterator[bytes]:
-    with _decompressed(path, _OwnPlace(fd)) as stream:  # type: ignore[arg-type]
+    with _decompressed(path, FileAtOwnPlace(fd)) as stream:  # type: ignore[arg-type]
         while piece := stream.read(_BLOCK):
             yield piece
-
-
-class _OwnPlace:
-    """An open file that several readers read, each at its own place."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd, self._place = fd, 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = read_at(self._fd, _PACKED_BLOCK if size < 0 else size, self._place)
-        self._place += len(data)
-        return data
-
-    def seekable(self) -> bool:
-        return False
 
 
 def _gzip_pieces(fd: int) -> Iterator[bytes]:
@@ -114,11 +99,15 @@ def compress(path: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
     yield compressor.flush()
 
 
-def decompress_zstandard(data: bytes) -> bytes:
+def zstandard_pieces(data: bytes) -> Iterator[bytes]:
     """The content of Zstandard data; a ValueError if it is damaged."""
+    import io
+
     zstd = _zstd()
     try:
-        return bytes(zstd.decompress(data))
+        with zstd.open(io.BytesIO(data)) as stream:
+            while piece := stream.read(_BLOCK):
+                yield piece
     except zstd.ZstdError as error:
         raise ValueError(str(error)) from None
 

@@ -90,7 +90,7 @@ def converted_bytes(
     if table == "run" and len(names := run_names(resolved)) > 1:
         raise UsageError(
             f"the table holds {len(names):,} runs, such as '{names[0]}' and '{names[1]}'",
-            hint="a file of the new format would mix them: write each to a file of its own first",
+            hint="a file of the new format would mix them: write each to a separate file first",
         )
     rows = _without_iterations(rows_of(resolved, table), form)
     if not rows:

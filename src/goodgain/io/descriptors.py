@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 
 # Bytes as they are, and not left open in programs that are started.
-READ_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_AS_IT_IS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+READ_FLAGS = os.O_RDONLY | _AS_IT_IS
+APPEND_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | _AS_IT_IS
+
+_BLOCK = 1 << 18
 
 if hasattr(os, "pread"):
     read_at = os.pread
@@ -31,3 +35,56 @@ def lock_descriptor(fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_EX)
     except OSError:  # single appending writes are then all there is
         return
+
+
+class FileAtOwnPlace:
+    """An open file that several readers read, each at its own place; closing one of them closes nothing."""
+
+    closed = False
+
+    def __init__(self, fd: int) -> None:
+        self._fd, self._place = fd, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes: at most `size` of them, or as many as are convenient."""
+        data = read_at(self._fd, _BLOCK if size < 0 else size, self._place)
+        self._place += len(data)
+        return data
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place, from the beginning, from here or from the end."""
+        start = self._place if whence == os.SEEK_CUR else 0
+        if whence == os.SEEK_END:
+            start = os.fstat(self._fd).st_size
+        self._place = start + offset
+        return self._place
+
+    def tell(self) -> int:
+        """The place of the next byte."""
+        return self._place
+
+    def seekable(self) -> bool:
+        """Whether one may jump in it."""
+        return True
+
+    def close(self) -> None:
+        """Nothing: whoever opened the file closes it."""
+
+
+class OpenFile:
+    """A file that stays open as long as this object, for any number of readers."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def __del__(self) -> None:
+        os.close(self._fd)
+
+    def reader(self) -> FileAtOwnPlace:
+        """The file from its beginning."""
+        return FileAtOwnPlace(self._fd)
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file."""
+        return os.fstat(self._fd).st_size

@@ -7,13 +7,22 @@ import os
 import stat
 import sys
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 
 from goodgain.errors import InputError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import decompressed_pieces, open_decompressed
 from goodgain.io.descriptors import READ_FLAGS, read_at
-from goodgain.io.limits import check_bytes, check_nesting
+from goodgain.io.limits import (
+    check_bytes,
+    check_depth,
+    check_lines,
+    check_nesting,
+    check_rows,
+    counted_lines,
+    limits_rows,
+    shallow,
+)
 from goodgain.io.naming import (
     STDIN,
     compression_of,
@@ -63,7 +72,7 @@ class TextFile:
         context = copy_context()  # of the limits: the core may read in another thread
         try:
             before = os.fstat(fd)
-            pieces = partial(context.run, _pieces, path, fd)
+            pieces = partial(context.run, _limited_pieces, path, fd, self.format)
             scores = prepared.stream(pieces, before.st_size, self.name, form)
             after = os.fstat(fd)
         finally:
@@ -120,6 +129,13 @@ def _pieces(path: str, fd: int) -> Iterator[bytes]:
     return _with_errors(decompressed_pieces(path, fd), path)
 
 
+def _limited_pieces(path: str, fd: int, form: dict[str, Any]) -> Iterator[bytes]:
+    """The same, up to the limits on rows and nesting."""
+    skip, quotes = form.get("skip", 0), form.get("quotes", False)
+    pieces = counted_lines(_pieces(path, fd), display_name(path), skip=skip, quotes=quotes)
+    return shallow(pieces, display_name(path)) if form["kind"] == "json" else pieces
+
+
 def _with_errors(pieces: Iterator[bytes], path: str) -> Iterator[bytes]:
     with read_errors(path):
         yield from pieces
@@ -134,15 +150,32 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
 
         fd, form, starts = joined_files(path)
     else:
+        if limits_rows() and compression_of(path) is not None and not is_stream(path):
+            _check_packed_lines(path, table, columns)
         fd = plain_descriptor(path)
     try:
         head = _first_bytes(fd)
         lines, run = _format_of_lines(path, head, table, columns, form)
         by_rank = lines.pop("by_rank", False)
-        return TextFile(fd, display_name(path), lines, by_rank=by_rank, run=run, starts=starts)
+        name, skip = display_name(path), lines.get("skip", 0)
+        check_lines(fd, name, skip=skip, quotes=lines.get("quotes", False))
+        return TextFile(fd, name, lines, by_rank=by_rank, run=run, starts=starts)
     except BaseException:
         os.close(fd)
         raise
+
+
+def _check_packed_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -> None:
+    """Count the rows of a compressed file before a plain copy of it is made."""
+    head = read_head(path).encode("utf-8", "surrogateescape")
+    lines, _ = _format_of_lines(path, head, table, columns, format_of(path))
+    with read_errors(path):
+        fd = os.open(path, READ_FLAGS)
+        try:
+            for _ in _limited_pieces(path, fd, lines):
+                pass
+        finally:
+            os.close(fd)
 
 
 def has_runs(path: str, columns: Mapping[str, str] | None) -> bool:
@@ -215,6 +248,16 @@ def plain_descriptor(path: str) -> int:
     Compressed files, standard input and pipes go through an unnamed temporary file: they can then be read
     in parallel and more than once, and the memory needed stays small.
     """
+    fd = _descriptor(path)
+    try:
+        check_depth(fd, display_name(path))
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _descriptor(path: str) -> int:
     with read_errors(path):
         if is_stream(path):
             return _stream_descriptor(path)
@@ -484,12 +527,16 @@ def query_rows(path: str, columns: Mapping[str, str] | None) -> list[Any] | None
     except (ValueError, RecursionError):  # a long line, or none of JSON
         if "[" not in head or "\n" in head:
             return None
-    rows = []
+    rows, results, name = [], 0, display_name(path)
     with os.fdopen(plain_descriptor(path), "rb") as file:
         file.seek(0)
         for number, line in enumerate(file, 1):
             if line.strip():
-                rows.append(parse_json(line, f"{display_name(path)}:{number}", unique=True))
+                row = parse_json(line, f"{name}:{number}", unique=True)
+                rows.append(row)
+                lists = row.values() if isinstance(row, dict) else ()
+                results += max((len(v) for v in lists if isinstance(v, list)), default=0)
+                check_rows(results, name)
     return rows if rows and is_query_row(rows[0], columns) else None
 
 
@@ -508,9 +555,27 @@ def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name, _ in members if name in names or names.add(name))  # type: ignore[func-returns-value]
         raise InputError(
             f"duplicate key '{twice:.80}' in a JSON object",
-            hint="each query, and each document of a query, must occur once",
+            hint="a name must occur once: of two values, one would be lost",
         )
     return value
+
+
+@cache
+def strict_decoder() -> Any:
+    """A decoder of JSON that refuses repeated names."""
+    import json
+
+    return json.JSONDecoder(object_pairs_hook=_unique)
+
+
+def parse_row(line: str, where: str) -> Any:
+    """The JSON value of one line, or None if it is no JSON; a repeated name is an error."""
+    try:
+        return strict_decoder().decode(line.removeprefix("\ufeff"))
+    except InputError as error:
+        raise InputError(error.message, where=where, hint=error.hint) from None
+    except (RecursionError, ValueError):
+        return None
 
 
 def parse_json(data: bytes, where: str, *, unique: bool = False) -> Any:
@@ -550,7 +615,12 @@ def open_arrow(path: str) -> Any:
     from goodgain.io.arrow_files import ArrowFiles
     from goodgain.io.locations import files_of
 
-    return ArrowFiles(files_of(path))
+    files = files_of(path)
+    if files.lake is not None and files.lake.reason:
+        from goodgain.io.lake_rows import LakeRows
+
+        return LakeRows(files)
+    return ArrowFiles(files)
 
 
 def is_store(path: str) -> bool:

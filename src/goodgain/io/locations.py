@@ -13,8 +13,17 @@ import re
 from functools import lru_cache
 
 from goodgain.errors import InputError, MissingExtraError
-from goodgain.io.lakes import log_of
-from goodgain.io.naming import FORMATS, format_of, is_glob, is_url, system_name
+from goodgain.io.lakes import LAKES, log_of, open_lake, table_folder
+from goodgain.io.naming import (
+    FORMATS,
+    format_of,
+    is_glob,
+    is_metadata,
+    is_url,
+    split_options,
+    system_name,
+    without_options,
+)
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
@@ -22,8 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import IO, Any, Literal
 
+    from goodgain.io.lakes import LakeTable
+
     Meaning = Literal["table", "runs", "either"]
 
+_REQUESTS = 16  # to an object store at once
+_SCHEMES = {"s3a": "s3", "s3n": "s3"}  # of Hadoop, for the same stores
 _MAGIC = re.compile(r"[*?\[]")
 _MARKERS = re.compile(
     r"_(SUCCESS|committed_.*|started_.*|(common_)?metadata|symlink_format_manifest)$"
@@ -55,11 +68,15 @@ class Files:
 
     name: str  # as the caller wrote it
     files: tuple[File, ...]
+    lake: LakeTable | None = None  # whose metadata lists the files
 
     @property
     def stat(self) -> tuple[int, int]:
-        """The sum of sizes and the time of the last change."""
-        return sum(f.size for f in self.files), max((f.modified for f in self.files), default=0)
+        """The sum of sizes, and the time of the last change or the version of the table."""
+        size = sum(f.size for f in self.files)
+        if self.lake is not None:
+            return size, int(self.lake.version)
+        return size, max((f.modified for f in self.files), default=0)
 
 
 def files_of(path: str) -> Files:
@@ -67,19 +84,26 @@ def files_of(path: str) -> Files:
     place = _entries(path)
     if isinstance(place, File):
         return Files(path, (place,))
+    if place.tables:
+        raise InputError(
+            f"'{path}' contains a table with its own log: '{place.tables[0]}'",
+            hint="name that table: its files may hold deleted rows",
+        )
     if not is_glob_of(path) and place.meaning == "runs" and len(place.files) > 1:
         raise InputError(
             f"'{path}' has {len(place.files):,} files that are not parts of one table, such as "
             f"{_examples(place.files)}",
             hint=f"name one of them, or all as one table with the glob '{path.rstrip('/')}/*'",
         )
-    return Files(path, place.files)
+    return Files(path, place.files, place.lake)
 
 
 def all_files(path: str) -> Files:
     """The files behind a path, whatever they are."""
     place = _entries(path)
-    return Files(path, (place,) if isinstance(place, File) else place.files)
+    if isinstance(place, File):
+        return Files(path, (place,))
+    return Files(path, place.files, place.lake)
 
 
 def check_glob(path: str) -> None:
@@ -102,6 +126,19 @@ def runs_of(path: str) -> list[str]:
             f"{{'NAME': '{path}'}}",
         )
     return list(place.names)
+
+
+def holds_runs(folder: str, files: Iterable[str]) -> bool:
+    """Whether the files below a URL, as another reader lists them, look like a run each."""
+    from urllib.parse import unquote
+
+    base = without_options(folder).rstrip("/") + "/"
+    paths = [unquote(file) for file in files]
+    below = {path.removeprefix(base) for path in paths if path.startswith(base)}
+    names = tuple(sorted({path.partition("/")[0] for path in below}))
+    if len(names) < 2 or len(below) < len(paths) or all("=" in name for name in names):
+        return False
+    return _meaning(names, [(name, name in below) for name in names]) == "runs"
 
 
 def _by_run_folder(path: str, files: tuple[File, ...]) -> list[str]:
@@ -137,7 +174,8 @@ def run_name(path: str) -> str:
     """The name of the system whose output a place holds."""
     if is_glob_of(path):  # the folder before the first wildcard
         path = path[: _MAGIC.search(path).start()].rpartition("/")[0] or path  # type: ignore[union-attr]
-    stem = system_name(path.partition("?")[0] if is_url(path) else path)
+    path = without_options(path)
+    stem = system_name(table_folder(path) if is_metadata(path) else path)
     return stem.partition("=")[2] or stem if "=" in stem else stem  # the folder run=bm25
 
 
@@ -188,6 +226,8 @@ class _Folder:
     files: tuple[File, ...]
     names: tuple[str, ...]
     meaning: Meaning
+    tables: tuple[str, ...] = ()  # folders below it that have a log of their own
+    lake: LakeTable | None = None  # set if it is such a table itself
 
 
 def is_glob_of(path: str) -> bool:
@@ -201,30 +241,64 @@ def _entries(path: str) -> File | _Folder:
         return _glob(path)
     top = _look(path)
     if isinstance(top, File):
-        return top
+        return _lake(path, "iceberg") if is_metadata(without_options(path)) else top
     folder = path.rstrip("/") or "/"
+    if (form := (_log_of(path, top) or "").lower()) in LAKES:
+        return _lake(folder, form)
     hidden = [name for name in top if _is_hidden(name)]
     visible = [name for name in top if not _is_hidden(name)]
     _refuse_unfinished(path, top)
-    files = tuple(_walk(folder, visible))
+    listed, tables = _walk(folder, visible)
+    files = tuple(listed)
     if not files:
         raise InputError(
             f"'{path}' is a directory without files", hint="name a file, or another directory"
         )
-    names = tuple(sorted({f.name[len(folder.rstrip("/")) + 1 :].partition("/")[0] for f in files}))
+    size = len(without_options(folder).rstrip("/")) + 1
+    names = tuple(sorted({without_options(f.name)[size:].partition("/")[0] for f in files}))
     is_table = (
         any(_MARKERS.match(name) for name in hidden)
-        or os.path.splitext(folder)[1].lower() in FORMATS
+        or os.path.splitext(without_options(folder))[1].lower() in FORMATS
         or all("=" in name and not is_file for name, is_file in _kinds(folder, names, files))
     )
     meaning = "table" if is_table else _meaning(names, _kinds(folder, names, files))
-    return _Folder(files, tuple(f"{folder.rstrip('/')}/{name}" for name in names), meaning)
+    paths = tuple(_inside(folder, name) for name in names)
+    return _Folder(files, paths, meaning, tuple(tables))
+
+
+def _lake(path: str, form: str) -> _Folder:
+    """The files of the newest version of a table, as its own metadata lists them."""
+    start, key, options = _split_url(path) if is_url(path) else ("", path, "")
+    table = open_lake(form, start + key, options)
+    if table.rows is None:
+        raise InputError(
+            f"the {form} table is not read here: {table.reason}",
+            where=path,
+            hint=f"use --engine spark with Spark's package for {form}",
+        )
+    if not table.files:
+        raise InputError(f"the table is empty: '{path}'", hint="is this its newest version?")
+    folder = f"{start}{table_folder(key) if is_metadata(key) else key}".rstrip("/")
+    from concurrent.futures import ThreadPoolExecutor
+
+    def listed(name: str) -> File:
+        file = _look(name + options if is_url(name) else name)
+        if not isinstance(file, File):
+            raise InputError(f"the table lists a folder as a file: '{name}'", where=path)
+        if not table.partitions:
+            return file
+        relative = name[len(folder) + 1 :] if name.startswith(f"{folder}/") else name
+        return File(file.name, file.size, file.modified, _keys(relative))
+
+    with ThreadPoolExecutor(_REQUESTS) as pool:
+        files = tuple(pool.map(listed, table.files))
+    return _Folder(files, (path,), "table", lake=table)
 
 
 def _kinds(folder: str, names: Iterable[str], files: Iterable[File]) -> list[tuple[str, bool]]:
     """The names at the top of a folder, and whether each is a file."""
     plain = {f.name for f in files}
-    return [(name, f"{folder.rstrip('/')}/{name}" in plain) for name in names]
+    return [(name, _inside(folder, name) in plain) for name in names]
 
 
 def _meaning(names: tuple[str, ...], kinds: list[tuple[str, bool]]) -> Meaning:
@@ -245,19 +319,23 @@ def _glob(path: str) -> _Folder:
     """The files that match; folders that match are entered. Parts are one table, all else are runs."""
     matches = _matches(path)
     _refuse_tables_around(matches)
-    files = []
+    files, tables = [], []
     for match in matches:
         top = _look(match)
-        files += (
-            [top] if isinstance(top, File) else _walk(match, [n for n in top if not _is_hidden(n)])
-        )
+        if isinstance(top, File):
+            files.append(top)
+            continue
+        tables += [match] if _log_of(match, top) else []
+        below = _walk(match, [name for name in top if not _is_hidden(name)])
+        files += below[0]
+        tables += below[1]
     if not files:
         raise InputError(f"no file matches '{path}'", hint="check the spelling and the folder")
-    names = tuple(match.rpartition("/")[2] for match in matches)
+    names = tuple(_last(without_options(match)) for match in matches)
     plain = {f.name for f in files}
     kinds = [(name, match in plain) for name, match in zip(names, matches, strict=True)]
-    meaning = _meaning(names, kinds)
-    return _Folder(tuple(files), tuple(matches), "table" if meaning == "table" else "runs")
+    meaning: Meaning = "table" if _meaning(names, kinds) == "table" else "runs"
+    return _Folder(tuple(files), tuple(matches), meaning, tuple(tables))
 
 
 def _refuse_unfinished(path: str, names: Iterable[str]) -> None:
@@ -270,14 +348,21 @@ def _refuse_unfinished(path: str, names: Iterable[str]) -> None:
         )
 
 
+def _log_of(path: str, names: Iterable[str]) -> str | None:
+    """The format of the table whose folder this is, if it has a log of its own."""
+    return log_of(names, lambda: names_in(_inside(path, "metadata")))
+
+
 def _refuse_table(path: str, names: Iterable[str]) -> None:
     """Refuse tables of which only their own log says which files count."""
-    kind = log_of(names, lambda: _names_in(f"{path.rstrip('/')}/metadata"))
+    kind = _log_of(path, names)
     if kind:
         raise InputError(
             f"'{path}' is {'an' if kind == 'Iceberg' else 'a'} {kind} table, whose files may hold "
             "deleted rows",
-            hint="read it with its own library and pass the data frame, or use --engine spark",
+            hint="read it with its own library and pass the data frame, or use --engine spark"
+            if kind.lower() not in LAKES
+            else f"name the table itself: '{path}'",
         )
 
 
@@ -288,7 +373,7 @@ def _refuse_tables_around(matches: Iterable[str]) -> None:
         folder, is_inside = _parent(match), True
         while folder and is_inside and folder not in seen:
             seen.add(folder)
-            _refuse_table(folder, _names_in(folder))
+            _refuse_table(folder, names_in(folder))
             level = _last(_split_url(folder)[1] if is_url(folder) else folder)
             is_inside = "=" in level or level == "data"  # partitions, and the files of Iceberg
             folder = _parent(folder)
@@ -303,7 +388,8 @@ def _parent(path: str) -> str:
     return f"{start}{above}{end}" if above else ""
 
 
-def _names_in(folder: str) -> list[str]:
+def names_in(folder: str) -> list[str]:
+    """The names in a folder or below a URL; none if there is no such folder."""
     try:
         listed = _look(folder)
     except InputError:
@@ -348,16 +434,17 @@ def _look(path: str) -> File | list[str]:
     return File(path, info.st_size, info.st_mtime_ns)
 
 
-def _walk(folder: str, names: Iterable[str]) -> list[File]:
-    """The files below some names of a folder, sorted; hidden ones are left out."""
+def _walk(folder: str, names: Iterable[str]) -> tuple[list[File], list[str]]:
+    """The files below some names of a folder, sorted, without hidden ones; and tables with logs."""
     if is_url(folder):
         return _walk_store(folder, set(names))
-    files = []
+    files, tables = [], []
     for name in names:
         top = f"{folder.rstrip('/')}/{name}"
         if not os.path.isdir(top):
             files.append((name, top))
         for root, folders, inner in os.walk(top):
+            tables += [root] if _log_of(root, [*folders, *inner]) else []
             folders[:] = [f for f in folders if not _is_hidden(f)]
             files += [
                 (os.path.relpath(os.path.join(root, f), folder), os.path.join(root, f))
@@ -368,7 +455,7 @@ def _walk(folder: str, names: Iterable[str]) -> list[File]:
     for relative, path in sorted(files):
         info = os.stat(path)
         listed.append(File(path, info.st_size, info.st_mtime_ns, _keys(relative)))
-    return listed
+    return listed, tables
 
 
 def _matches(path: str) -> list[str]:
@@ -382,7 +469,7 @@ def _matches(path: str) -> list[str]:
     base = pattern[: _MAGIC.search(pattern).start()].rpartition("/")[0]  # type: ignore[union-attr]
     depth = pattern.count("/")
     names = set()
-    for file in _walk_store(f"{start}{base}{end}", None):
+    for file in _walk_store(f"{start}{base}{end}", None)[0]:
         key = _split_url(file.name)[1]
         for size in {depth, key.count("/")}:  # a folder that matches, or below `**` a file
             candidate = "/".join(key.split("/")[: size + 1])
@@ -391,6 +478,14 @@ def _matches(path: str) -> list[str]:
             ):
                 names.add(f"{start}{candidate}{end}")
     return sorted(names)
+
+
+def _inside(folder: str, name: str) -> str:
+    """The path of a name in a folder; options of a URL come last."""
+    if not is_url(folder):
+        return f"{folder.rstrip('/')}/{name}"
+    start, key, options = _split_url(folder)
+    return f"{start}{key.rstrip('/')}/{name}{options}" if key.strip("/") else start + name + options
 
 
 def _last(path: str) -> str:
@@ -410,37 +505,38 @@ def _look_in_store(url: str) -> File | list[str]:
         return sorted({_last(i.path) for i in system.get_file_info(FileSelector(path))})
 
 
-def _walk_store(url: str, names: set[str] | None) -> list[File]:
-    """The files below a URL, of some names at its top."""
+def _walk_store(url: str, names: set[str] | None) -> tuple[list[File], list[str]]:
+    """The files below a URL, of some names at its top; and the tables with logs of their own."""
     system, path = _file_system(url)
     from pyarrow.fs import FileSelector, FileType
 
     start, key, end = _split_url(url)
     with store_errors(url):
         listed = system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True))
-    files = []
+    files: list[File] = []
+    inner: dict[str, list[str]] = {}  # names by folder
+    above = f"{start}{key.rstrip('/')}/" if key.strip("/") else start
     for info in listed:
         relative = info.path[len(path.rstrip("/")) + 1 :]
         levels = relative.split("/")
-        if info.type != FileType.File or any(map(_is_hidden, levels)):
+        if names is not None and levels[0] not in names:
             continue
-        if names is None or levels[0] in names:
-            name = (
-                f"{start}{key.rstrip('/')}/{relative}{end}"
-                if key.strip("/")
-                else f"{start}{relative}{end}"
-            )
+        inner.setdefault(relative.rpartition("/")[0], []).append(levels[-1])
+        if info.type == FileType.File and not any(map(_is_hidden, levels)):
+            name = f"{above}{relative}{end}"
             files.append(File(name, info.size, info.mtime_ns or 0, _keys(relative)))
-    return sorted(files, key=lambda f: f.name)
+    tables = []
+    for folder, below in inner.items():
+        metadata = inner.get(f"{folder}/metadata", [])
+        if folder and log_of(below, metadata.__iter__):
+            tables.append(f"{above}{folder}{end}")
+    return sorted(files, key=lambda f: f.name), tables
 
 
 def _split_url(url: str) -> tuple[str, str, str]:
     """`s3://bucket/`, the key, and options such as `?region=eu-west-1`."""
+    url, options = split_options(url)
     scheme, _, rest = url.partition("://")
-    options = ""
-    before, mark, after = rest.rpartition("?")
-    if mark and "=" in after and "/" not in after.partition("=")[0]:
-        rest, options = before, f"?{after}"
     authority, _, key = rest.partition("/")
     return f"{scheme}://{authority}/", key, options
 
@@ -459,8 +555,9 @@ def _root_of(start: str, options: str) -> tuple[Any, str]:
         from pyarrow.fs import FileSystem
     except ImportError:
         raise MissingExtraError.for_package("pyarrow", "arrow", f"reading from '{start}'") from None
+    scheme, _, authority = start.partition("://")
     try:
-        system, root = FileSystem.from_uri(start + options)
+        system, root = FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}://{authority}{options}")
     except (pa.ArrowException, OSError, ValueError, ImportError) as error:
         reason = str(error).split("\n")[0][:160]
         raise InputError(

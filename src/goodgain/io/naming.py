@@ -17,6 +17,7 @@ FORMATS = {
     ".parquet": "parquet", ".orc": "orc", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
 STDIN = "-"
+METADATA = ".metadata.json"  # of Iceberg, in a folder `metadata`
 
 
 def compression_of(path: str | os.PathLike[str]) -> str | None:
@@ -40,14 +41,32 @@ def is_url(path: str) -> bool:
     return bool(separator) and scheme.isalnum() and scheme not in ("postgresql", "postgres")
 
 
+def split_options(path: str) -> tuple[str, str]:
+    """A URL without its options, and options such as `?region=eu-west-1`; other paths have none."""
+    before, mark, after = path.rpartition("?")
+    if mark and is_url(path) and "=" in after and "/" not in after.partition("=")[0]:
+        return before, f"?{after}"
+    return path, ""
+
+
+def without_options(path: str) -> str:
+    """A path, or a URL without its options."""
+    return split_options(path)[0]
+
+
 def is_glob(path: str) -> bool:
     """Whether a local path has wildcards and no file has that name."""
     return any(c in path for c in "*?[") and not os.path.exists(path)
 
 
 def is_place(path: str) -> bool:
-    """Whether there may be more than one file behind a path: a folder, a glob, or a URL."""
-    return is_url(path) or os.path.isdir(path) or is_glob(path)
+    """Whether there may be more than one file behind a path: a folder, a glob, a URL or metadata."""
+    return is_url(path) or os.path.isdir(path) or is_metadata(path) or is_glob(path)
+
+
+def is_metadata(path: str) -> bool:
+    """Whether a path is that of a file that describes an Iceberg table."""
+    return path.endswith(METADATA) and path.rpartition("/")[0].endswith("metadata")
 
 
 def system_name(path: str | os.PathLike[str]) -> str:
@@ -98,7 +117,7 @@ def without_shared_prefix(names: Iterable[str]) -> dict[str, str]:
 
 def _name(path: str | os.PathLike[str]) -> str:
     """The last part of a path, which may be a folder."""
-    return os.path.basename(os.fspath(path).rstrip("/"))
+    return os.path.basename(split_options(os.fspath(path))[0].rstrip("/"))
 
 
 def _split(path: str | os.PathLike[str]) -> tuple[str, str]:

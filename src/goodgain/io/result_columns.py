@@ -41,7 +41,7 @@ def flat_rows(
     roles = find_columns(names_of(source), "result lists", name, chosen)
     wanted = list(dict.fromkeys(roles.values()))
     table = (
-        source.read(wanted) if hasattr(source, "read_judged") else pa.table(source).select(wanted)
+        source.read(wanted) if hasattr(source, "read_pieces") else pa.table(source).select(wanted)
     )
     lists = table.column(roles["results"])
     if not _is_list(lists.type):

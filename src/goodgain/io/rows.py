@@ -136,7 +136,7 @@ def dict_rows(table: dict[Any, Any], name: str = "run") -> Iterator[tuple[Any, A
                     f"{'none' if scored else 'them'}",
                     where=name,
                 )
-            if scored and len(item) != 2:
+            if scored and (not isinstance(item, tuple | list) or len(item) != 2):
                 raise InputError(f"expected a (document, score) pair, got {item!r:.80}", where=name)
             yield (query, *item) if scored else (query, item, -float(number))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns, run_column, score_names
@@ -18,6 +18,7 @@ from goodgain.io.files import (
     read_head,
     read_json,
 )
+from goodgain.io.limits import check_rows, counted_rows, limited_arrow
 from goodgain.io.naming import STDIN, display_name, format_of, is_place, is_url
 from goodgain.io.result_lists import is_query_row, rank_lists, rows_to_lists
 from goodgain.io.span_tables import names_of
@@ -49,9 +50,15 @@ class Source:
     def provenance(self, hashed: bool = True) -> dict[str, Any]:
         """What a saved result records about this input; the hash is of the bytes on disk."""
         judge = {"judge": dict(self.judge)} if self.judge else {}
+        name = self.name
+        if "://" in name:
+            from goodgain.redaction import hide_secrets
+
+            name = hide_secrets(name)
         if self.stat is None:
-            return {"name": self.name, "kind": self.kind, **(self.facts or {}), **judge}
-        facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0], **judge}
+            return {"name": name, "kind": self.kind, **(self.facts or {}), **judge}
+        facts: dict[str, Any] = {"name": name, "kind": "file", "bytes": self.stat[0], **judge}
+        facts |= self.facts or {}
         unchanged = hashed and not is_url(self.name) and stat_of(self.name) == self.stat
         if unchanged and (digest := sha256_of(self.name)):
             facts["sha256"] = digest
@@ -61,7 +68,9 @@ class Source:
         """Raise an error unless the source can be read again and is unchanged."""
         if self.kind == "file" and self.stat is None:
             raise InputError("standard input can only be read once", where=self.name)
-        is_read_later = self.kind == "file" or hasattr(self.value, "read_judged")
+        if self.stat is None:
+            return
+        is_read_later = self.kind == "file" or hasattr(self.value, "read_pieces")
         if is_read_later and stat_of(self.name) != self.stat:
             raise InputError(
                 "the file is missing or has changed since it was read", where=self.name
@@ -78,6 +87,12 @@ def resolve(
         return _dictionary(value, table, columns, name or table)
     if hasattr(value, "__arrow_c_stream__"):
         return _arrow(value, table, columns, name or table)
+    if type(value).__module__.startswith("pyarrow.") and hasattr(value, "to_reader"):
+        return _arrow(value.to_reader(), table, columns, name or table)  # a scanner
+    if type(value).__module__.startswith("pyarrow.") and hasattr(value, "scanner"):
+        from goodgain.io.arrow_pieces import ArrowDataset
+
+        return _arrow(ArrowDataset(value, name or table), table, columns, name or table)
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return _listed(value, table, columns, name or table)
     raise InputError(
@@ -127,6 +142,11 @@ def _place(
     from goodgain.io.locations import files_of
 
     files = files_of(path)
+    if files.lake is not None:
+        from dataclasses import replace
+
+        source = _arrow(open_arrow(path), table, columns, path, files.stat)
+        return replace(source, facts={**files.lake.facts, "files": len(files.files)})
     only = files.files[0].name
     if len(files.files) == 1 and not is_place(only) and not files.files[0].keys:
         return _file(only, table, columns, name)
@@ -168,6 +188,8 @@ def _arrow(
     stat: tuple[int, int] | None = None,
 ) -> Source:
     """Arrow data; in a run the results of a query may be a list."""
+    if not hasattr(value, "read_pieces"):
+        value = limited_arrow(value, name)
     if table == "run":
         from goodgain.io.result_columns import flat_rows, has_result_lists
 
@@ -198,6 +220,7 @@ def _dictionary(
     stat: tuple[int, int] | None = None,
 ) -> Source:
     """A dictionary; in a run the documents of a query may be a list of results."""
+    check_rows(sum(len(docs) for docs in content.values() if isinstance(docs, Sized)), name)
     if table == "qrels":
         plain = content if isinstance(content, dict) else dict(content)
         return Source("dict", plain, name, None, stat)
@@ -219,7 +242,7 @@ def _listed(
             where=name,
             hint="expected {query: {document: number}} or a list of rows",
         )
-    listed = list(content)
+    listed = list(counted_rows(content, name))
     if table == "run" and listed and isinstance(listed[0], Mapping):
         layout = "result lists" if is_query_row(listed[0], columns) else "run"
         groups = _by_run(listed, layout, columns, name)
@@ -349,7 +372,7 @@ def sha256_of(path: str) -> str | None:
         return None
 
 
-def run_names(source: Source, arrow: Any = None) -> list[str]:
+def run_names(source: Source, arrow: Any = None, *, skip_bad: bool = False) -> list[str]:
     """The runs that a table names; empty if it has no column for that. `arrow` is what was read already."""
     from goodgain import _core
 
@@ -362,16 +385,14 @@ def run_names(source: Source, arrow: Any = None) -> list[str]:
             return []
         file = open_lines(source.value, "run", source.columns)
         with core_errors():
-            return _core.run_names(file.fd, file.name, {**file.format, "target": file.run})
+            return _core.run_names(
+                file.fd, file.name, {**file.format, "target": file.run}, skip_bad
+            )
+    data = source.value if arrow is None else arrow
+    in_pieces = hasattr(data, "read_pieces")
     with core_errors():
-        value = source.value
-        in_files = hasattr(value, "read_judged")
-        if not in_files and arrow is None:
-            arrow = _core.ArrowTable.of(value, source.name)
-        names = value.column_names if in_files else arrow.columns()
+        if not in_pieces and arrow is None:
+            data = _core.ArrowTable.of(data, source.name)
+        names = data.column_names if in_pieces else data.columns()
         run = find_columns(names, "run", source.name, source.columns).get("run")
-        if run is None:
-            return []
-        if in_files:  # one column will do
-            arrow = _core.ArrowTable.of(value.read([run]), source.name)
-        return list(arrow.distinct(run))
+        return [] if run is None else list(data.distinct(run))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, MissingExtraError
+from goodgain.io.limits import check_rows, counted_rows, limited_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ def load_table(source: Any, name: str = "scores") -> Table:
         return Table({str(c): v for c, v in columns.items()}, name)
     if hasattr(source, "__arrow_c_stream__"):
         return Table(_arrow_columns(source, name), name)
-    rows = list(source)
+    rows = list(counted_rows(source, name))
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise InputError("the rows have no named fields", hint="expected dictionaries")
     return Table(_by_column(rows), name)
@@ -57,6 +58,7 @@ def _load_file(path: str) -> Table:
         case "json":
             content = read_json(path)
             if isinstance(content, list) and all(isinstance(row, dict) for row in content):
+                check_rows(len(content), name)
                 return Table(_by_column(content), name)
             raise InputError(
                 "the JSON is not a list of objects", where=name,
@@ -92,6 +94,7 @@ def load_headerless(
     rows = []
     for number, line in numbered:
         rows.append(line.split("\t", len(columns) - 1))
+        check_rows(len(rows), name)
         if len(rows[-1]) < len(columns):
             expected = ", a tab and ".join(f"{'an' if c == 'id' else 'a'} {c}" for c in columns)
             raise InputError(
@@ -125,7 +128,8 @@ def _text_of(path: str, name: str) -> str:
 
 def _load_lines(path: str, name: str) -> Table:
     import csv
-    import json
+
+    from goodgain.io.files import parse_row
 
     text = _text_of(path, name)
     first = text.split("\n", 1)[0]
@@ -134,10 +138,7 @@ def _load_lines(path: str, name: str) -> Table:
         for number, line in enumerate(text.split("\n"), 1):
             if not line.strip():
                 continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
+            row = parse_row(line, f"{name}:{number}")
             if not isinstance(row, dict):
                 raise InputError(
                     "the line is not a JSON object", where=f"{name}:{number}",
@@ -145,6 +146,7 @@ def _load_lines(path: str, name: str) -> Table:
                 )  # fmt: skip
             rows.append(row)
             lines.append(number)
+            check_rows(len(rows), name)
         return Table(_by_column(rows), name, lines)
     try:
         return _load_delimited(text, first, name)
@@ -183,6 +185,7 @@ def _load_delimited(text: str, first: str, name: str) -> Table:
         for column, value in zip(columns, fields, strict=True):
             column.append(value)
         lines.append(reader.line_num)
+        check_rows(len(lines), name)
     return Table(dict(zip(header, columns, strict=True)), name, lines)
 
 
@@ -197,5 +200,5 @@ def _arrow_columns(source: Any, name: str) -> dict[str, Sequence[Any]]:
         import pyarrow as pa
     except ImportError:
         raise MissingExtraError.for_package("pyarrow", "arrow", f"reading {name}") from None
-    table = source if isinstance(source, pa.Table) else pa.table(source)
+    table = source if isinstance(source, pa.Table) else pa.table(limited_arrow(source, name))
     return {column: table.column(column).to_pylist() for column in table.column_names}
