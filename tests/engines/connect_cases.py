@@ -8,6 +8,7 @@ from hard_rows import collection, frames, same
 import goodgain as gg
 import goodgain.spark
 from goodgain.cli import run
+from goodgain.engines.spark.frames import frame_of
 from goodgain.engines.spark.session import arrow_only, is_frame, start
 from goodgain.errors import UsageError
 
@@ -38,9 +39,22 @@ def test_files(connect, tmp_path):
         str(tmp_path / "run.parquet")
     )
     paths = [str(tmp_path / "run.csv"), str(tmp_path / "run.parquet")]
+    assert frame_of(connect, paths[1], "run").files is not None  # read by the tasks themselves
     result = goodgain.spark.evaluate(qrels, paths, MEASURES, session=connect).evaluation
     expected = gg.evaluate(qrels, rows, MEASURES).means["run"]
     assert list(result.means.values()) == [expected, expected]
+
+
+def test_columns_in_the_names_of_folders(connect, tmp_path):
+    """Only Spark knows them."""
+    rows = [(f"q{i % 9}", f"d{i}", float(-i)) for i in range(90)]
+    path = str(tmp_path / "run.parquet")
+    frame = connect.createDataFrame(rows, "query string, doc string, score double")
+    frame.write.partitionBy("query").parquet(path)
+    assert frame_of(connect, path, "run").files is None
+    qrels = {f"q{i}": {f"d{i}": 1} for i in range(9)}
+    result = goodgain.spark.evaluate(qrels, path, MEASURES, session=connect).evaluation
+    assert result.means["run"] == gg.evaluate(qrels, rows, MEASURES).means["run"]
 
 
 def test_errors_are_sentences(connect):

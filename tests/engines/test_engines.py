@@ -207,3 +207,24 @@ def test_labels(engine, tmp_path, monkeypatch):
         assert sum(server.requests.values()) == 13  # only the new one was asked
         assert len(again) == 13
     assert sorted(p.name for p in tmp_path.iterdir() if "parts" in p.name) == []
+
+
+def test_a_folder_of_runs(engine, tmp_path):
+    """Each file is a run: read as one table, they would be a mixture of both."""
+    for name, doc in (("bm25", "a"), ("knn", "b")):
+        (tmp_path / "runs").mkdir(exist_ok=True)
+        (tmp_path / "runs" / f"{name}.txt").write_text(f"q1 Q0 {doc} 1 2 t\nq2 Q0 {doc} 1 1 t\n")
+    for path in (tmp_path / "runs", f"{tmp_path}/runs/*.txt", [f"{tmp_path}/runs/"]):
+        result = engine.evaluate(QRELS, path, "P@1 NumRet")
+        assert result.names == ("bm25", "knn")
+        assert [result[name]["NumRet"] for name in result.names] == [2, 2]
+    (tmp_path / "numbered").mkdir()
+    for number in (1, 2):
+        (tmp_path / "numbered" / f"run{number}.txt").write_text("q1 Q0 a 1 2 t\n")
+    with pytest.raises(InputError, match="could be one run in 2 files or as many runs"):
+        engine.evaluate(QRELS, tmp_path / "numbered", "AP")
+    (tmp_path / "export").mkdir()
+    for number in (0, 1):
+        part = tmp_path / "export" / f"part-0000{number}.txt"
+        part.write_text(f"q{number + 1} Q0 a 1 2 t\n")
+    assert engine.evaluate(QRELS, tmp_path / "export", "NumRet").means == {"export": {"NumRet": 2}}

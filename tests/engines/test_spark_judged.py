@@ -81,3 +81,43 @@ def test_no_query_in_common(spark, sampled):
     frame = spark.createDataFrame(ranked, "query string, doc string, score double")
     with pytest.raises(InputError, match="no query of the run is judged: the run has query"):
         goodgain.spark.evaluate({"other": {"a": 1}}, frame, "AP", session=spark)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.03])
+@pytest.mark.parametrize("partitions", [1, 7])
+def test_rows_of_contiguous_queries_are_measured_where_they_are(
+    spark, sampled, monkeypatch, share, partitions
+):
+    """Also rows that Spark reads: their values are passed on instead of the rows."""
+    from goodgain.engines.spark import jobs
+
+    attempts = []
+    slower = jobs.Attempt.slower
+    monkeypatch.setattr(
+        jobs.Attempt, "slower", lambda self, why: attempts.append(why) or slower(self, why)
+    )
+    qrels, ranked = rows(str, share)
+    ranked.sort(key=lambda row: row[0])
+    frame = spark.createDataFrame(ranked, "query string, doc string, score double")
+    frame = frame.coalesce(1) if partitions == 1 else frame.repartitionByRange(partitions, "query")
+    frame = frame.sortWithinPartitions("query", "doc")
+    here = []
+    for module in (jobs, judged):
+        pieces = module.pieces_of
+        monkeypatch.setattr(
+            module,
+            "pieces_of",
+            lambda *a, pieces=pieces, **o: here.append(o.get("here")) or pieces(*a, **o),
+        )
+    result = goodgain.spark.evaluate(gg.Qrels(qrels), frame, "nDCG@10 AP NumRet", session=spark)
+    assert any(here) and not attempts
+    assert same(gg.evaluate(gg.Qrels(qrels), ranked, "nDCG@10 AP NumRet"), result.evaluation)
+
+
+def test_a_sample_that_misleads(spark, sampled):
+    """The first rows lie together, later ones do not: the run is read again and shuffled."""
+    qrels, ranked = rows(str, 1.0)
+    ordered = sorted(ranked[:2000]) + ranked[2000:]
+    frame = spark.createDataFrame(ordered, "query string, doc string, score double").coalesce(1)
+    result = goodgain.spark.evaluate(gg.Qrels(qrels), frame, "nDCG@10 AP NumRet", session=spark)
+    assert same(gg.evaluate(gg.Qrels(qrels), ordered, "nDCG@10 AP NumRet"), result.evaluation)

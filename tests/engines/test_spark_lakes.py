@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import random
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import lake_tables
+from lake_tables import MEASURES, QRELS, iceberg_table, rows, table
 
 import goodgain as gg
 import goodgain.spark
@@ -18,24 +24,6 @@ pytest.importorskip("pyiceberg")
 
 pytestmark = pytest.mark.spark
 
-QRELS = {f"{i:03}": {f"d{i}": 1, f"d{i + 1}": 2} for i in range(30)}
-MEASURES = "nDCG@10 AP NumRet"
-
-
-def rows(seed):
-    chance = random.Random(seed)
-    return [
-        (query, f"d{document}", chance.random())
-        for query in QRELS
-        for document in chance.sample(range(32), 10)
-    ]
-
-
-def table(seed, **columns):
-    query, doc, score = zip(*rows(seed), strict=True)
-    names = {"query": list(query), "doc": list(doc), "score": list(score)}
-    return pa.table({**names, **{name: [value] * len(query) for name, value in columns.items()}})
-
 
 def expected(*seeds):
     return gg.evaluate(QRELS, [row for seed in seeds for row in rows(seed)], MEASURES).means["run"]
@@ -47,29 +35,12 @@ def measured(spark, path):
 
 @pytest.fixture
 def delta(tmp_path):
-    """Written three times: rows of the first two versions still lie in the folder."""
-    place = tmp_path / "run"
-    for seed in (1, 2, 3):
-        deltalake.write_deltalake(place, table(seed), mode="overwrite")
-    return place
-
-
-def iceberg_table(folder, schema):
-    from pyiceberg.catalog.sql import SqlCatalog
-
-    (folder / "lake").mkdir()
-    catalog = SqlCatalog("c", uri=f"sqlite:///{folder}/c.db", warehouse=f"file://{folder}/lake")
-    catalog.create_namespace("search")
-    return catalog.create_table("search.run", schema=schema), folder / "lake" / "search" / "run"
+    return lake_tables.delta_versions(tmp_path / "run")
 
 
 @pytest.fixture
 def iceberg(tmp_path):
-    owner, place = iceberg_table(tmp_path, table(1).schema)
-    owner.append(table(1))
-    for seed in (2, 3):
-        owner.overwrite(table(seed))
-    return place
+    return lake_tables.iceberg_versions(tmp_path)
 
 
 @pytest.mark.parametrize("form", ["delta", "iceberg"])
@@ -153,6 +124,30 @@ def test_renamed_columns_are_not_read_by_name(spark, tmp_path):
     with pytest.raises(InputError, match="its columns were renamed, and Spark cannot read it") as e:
         measured(spark, f"iceberg:{place}")
     assert "\n" not in e.value.message and "package of iceberg" in e.value.hint
+
+
+def test_deleted_rows_need_the_packages_of_the_formats(spark, tmp_path):
+    (tmp_path / "delta").mkdir()
+    place = lake_tables.delta_versions(tmp_path / "delta" / "run", seeds=(1,))
+    lake_tables.with_deletion_vector(place, {3})
+    with pytest.raises(InputError, match="it has deletion vectors, and Spark cannot read it"):
+        measured(spark, f"delta:{place}")
+    owner, other = iceberg_table(tmp_path, table(1).schema)
+    owner.append(table(1))
+    lake_tables.with_delete_file(owner, {3})
+    with pytest.raises(InputError, match="it has delete files, and Spark cannot read it"):
+        measured(spark, f"iceberg:{other}")
+    lake_tables.with_delete_file(owner, {4}, by_value=True)
+    with pytest.raises(InputError, match="it has equality deletes, and Spark cannot read it"):
+        measured(spark, f"iceberg:{other}")
+
+
+def test_a_dropped_column_is_not_read(spark, tmp_path):
+    owner, place = iceberg_table(tmp_path, table(1, rank=3).schema)
+    owner.append(table(1, rank=3))
+    with owner.update_schema(allow_incompatible_changes=True) as change:
+        change.delete_column("score")
+    assert "score" not in frame_of(spark, f"iceberg:{place}", "run").data.columns
 
 
 def test_mapped_columns_are_not_read_by_name(spark, delta):

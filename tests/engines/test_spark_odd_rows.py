@@ -14,7 +14,7 @@ import goodgain as gg
 import goodgain.spark
 from goodgain.engines.spark import runs
 from goodgain.engines.spark.frames import frame_of
-from goodgain.errors import GoodgainError, MeasureError, UsageError
+from goodgain.errors import GoodgainError, InputError, MeasureError, UsageError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -161,6 +161,7 @@ def test_texts_that_are_divided(spark, tmp_path):
     qrels = {f"q{i}": {f"d{i}": 1, f"d{i + 500}": 2} for i in range(50)}
     lines = [f"{q},{d},{s!r}" for q, d, s in rows]
     (tmp_path / "run").mkdir()
+    folder = {"run": str(tmp_path / "run")}  # one run, whatever its files are called
     (tmp_path / "run" / "0.csv").write_text("query,doc,score\n" + "\n".join(lines[:2000]) + "\n")
     (tmp_path / "run" / "1.csv").write_text("query,doc,score\n" + "\n".join(lines[2000:]) + "\n")
     breaks = ["\n" * (i % 7 == 0) for i in range(3_000)]
@@ -168,14 +169,14 @@ def test_texts_that_are_divided(spark, tmp_path):
     (tmp_path / "quoted.csv").write_text("query,doc,score\n" + "\n".join(quoted) + "\n")
     spark.conf.set("spark.sql.files.maxPartitionBytes", "5000")
     try:
-        run = goodgain.spark.evaluate(qrels, str(tmp_path / "run"), MEASURES, session=spark)
+        run = goodgain.spark.evaluate(qrels, folder, MEASURES, session=spark)
         assert same_runs(gg.evaluate(qrels, rows, MEASURES), run.evaluation)
         local = gg.evaluate(qrels, str(tmp_path / "quoted.csv"), MEASURES)
         run = goodgain.spark.evaluate(qrels, str(tmp_path / "quoted.csv"), MEASURES, session=spark)
         assert same(local, run.evaluation)
         (tmp_path / "run" / "2.csv").write_text("doc,query,score\nd1,q1,1\n")
         with pytest.raises(GoodgainError, match="the header 'doc,query,score' differs from"):
-            goodgain.spark.evaluate(qrels, str(tmp_path / "run"), MEASURES, session=spark)
+            goodgain.spark.evaluate(qrels, folder, MEASURES, session=spark)
     finally:
         spark.conf.unset("spark.sql.files.maxPartitionBytes")
 
@@ -302,6 +303,19 @@ def test_names_of_files_are_taken_as_they_are(spark, tmp_path, name, suffix):
         )
     result = goodgain.spark.evaluate({"q1": {"b": 1}}, str(path), "RR", session=spark)
     assert result.evaluation["RR"] == 0.5
+
+
+def test_several_runs_behind_a_url_are_not_mixed(spark, tmp_path):
+    for name, doc in (("bm25", "a"), ("knn", "b")):
+        (tmp_path / f"{name}.txt").write_text(f"q1 Q0 {doc} 1 2 t\n")
+    qrels = {"q1": {"a": 1}}
+    url = f"file://{tmp_path}"
+    with pytest.raises(InputError, match="are not parts of one table"):
+        goodgain.spark.evaluate(qrels, url, "NumRet", session=spark)
+    named = goodgain.spark.evaluate(qrels, {"both": url}, "NumRet", session=spark).evaluation
+    assert named.means == {"both": {"NumRet": 2}}
+    one = goodgain.spark.evaluate(qrels, f"{url}/knn.txt", "NumRet", session=spark).evaluation
+    assert one.means == {"knn": {"NumRet": 1}}
 
 
 @pytest.mark.parametrize("form", ["frame", "csv", "parquet"])

@@ -1,23 +1,30 @@
 """Parquet files that tasks read themselves, which halves the time.
 
 Spark converts columns to rows and back to columns before Python sees them. If a DataFrame is just a table
-of Parquet files on a mounted file system, tasks read them as Arrow instead.
+of Parquet files on a mounted file system or in a store that pyarrow opens, tasks read them as Arrow instead.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
+from goodgain.errors import InputError
+from goodgain.io.locations import open_random
+from goodgain.io.naming import is_url
 from goodgain.io.sources import stat_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _BATCH = 100_000  # rows per batch
+_REQUESTS = 16  # to an object store at once
+_STORES = ("s3", "s3a", "gs", "abfs", "abfss", "hdfs")
 _SPARK = "org.apache.spark.sql."
 _RELATION = _SPARK + "execution.datasources.LogicalRelation"
 _FILES = _SPARK + "execution.datasources.HadoopFsRelation"
@@ -37,6 +44,7 @@ class Split(NamedTuple):
     path: str
     begin: int
     end: int
+    size: int  # of the file when it was listed; ranges of another file would leave rows out
 
 
 class Column(NamedTuple):
@@ -85,7 +93,7 @@ class Files:
         import pyarrow.parquet as pq
 
         try:
-            return sum(int(pq.read_metadata(path).num_rows) for path in self.paths)
+            return sum(int(pq.read_metadata(_opened(path)).num_rows) for path in self.paths)
         except (OSError, pa.ArrowException):
             return None
 
@@ -96,7 +104,10 @@ class Files:
         types = [_type(column) for column in self.columns]
         names = [column.name for column in self.columns]
         repeats = [column.stored for column in self.columns if column.repeats]
-        with pq.ParquetFile(split.path, read_dictionary=repeats) as file:
+        source = _opened(split.path)
+        if split.size != (source.size() if is_url(split.path) else Path(split.path).stat().st_size):
+            raise OSError(f"'{split.path}' has changed")
+        with pq.ParquetFile(source, read_dictionary=repeats, pre_buffer=is_url(split.path)) as file:
             stored = [
                 _match_column(column.stored, file.schema_arrow.names) for column in self.columns
             ]
@@ -112,6 +123,14 @@ class Files:
             ):
                 arrays = [batch.column(name) for name in stored]
                 yield pa.RecordBatch.from_arrays(list(map(_as, arrays, types)), names)
+
+
+def _opened(path: str) -> Any:
+    """A file for pyarrow; what cannot be opened here Spark may still read."""
+    try:
+        return open_random(path)
+    except InputError as error:
+        raise OSError(str(error)) from None
 
 
 def _match_column(name: str, names: list[str]) -> str | None:
@@ -137,24 +156,51 @@ def _as(array: Any, kind: Any) -> Any:
     return array if array.type == kind else array.cast(kind)
 
 
-def files_of(data: Any, types: Mapping[str, str], query: str) -> Files | None:
-    """The files with the columns `types` of a DataFrame; None if only Spark can produce its rows."""
+def files_of(
+    data: Any, types: Mapping[str, str], query: str, *, is_plain: bool = False
+) -> Files | None:
+    """The files with the columns `types` of a DataFrame; None if only Spark can produce its rows.
+
+    Spark Connect does not show its plans: there `is_plain` says that the DataFrame only reads files.
+    """
     plan = _plan(data)
-    stored = _stored(plan, types) if plan is not None else None
+    if plan is not None:
+        stored = _stored(plan, types)
+    else:
+        stored = _stored_under(data, types) if is_plain and not hasattr(data, "_jdf") else None
     if stored is None:
         return None
     columns = tuple(
         Column(name, stored[name], _TYPES[types[name]], name == query and types[name] == "string")
         for name in types
     )
-    paths = [_path(uri) for uri in sorted(data.inputFiles())]
-    stats = {path: stat for path in paths if path and (stat := stat_of(path))}
-    if not stats or len(stats) < len(paths):
+    stats = _stats(data, plan)
+    if stats is None:
         return None
     most = _bytes(data.sparkSession.conf.get("spark.sql.files.maxPartitionBytes"))
     sizes = {path: size for path, (size, _) in stats.items()}
     version = sha256(repr(stats).encode()).hexdigest()
     return Files(tuple(_tasks(sizes, most)), columns, version)
+
+
+def _stats(data: Any, plan: Any) -> dict[str, tuple[int, int]] | None:
+    """Size and time of change of each file, by the path or URL that tasks open; None if one cannot be."""
+    spark = data.sparkSession
+    paths = [_path(uri, None if plan is None else spark) for uri in sorted(data.inputFiles())]
+    if not paths or None in paths:
+        return None
+    with ThreadPoolExecutor(_REQUESTS) as pool:
+        listed = list(pool.map(stat_of, paths))
+    stats = {path: stat for path, stat in zip(paths, listed, strict=True) if path and stat}
+    if len(stats) < len(paths):
+        return None
+    if any(map(is_url, stats)):  # the store that pyarrow opens must be the one that Spark reads
+        if plan is None:
+            return None
+        relation = plan.child() if _is(plan, _PROJECT) else plan
+        if sum(size for size, _ in stats.values()) != relation.relation().location().sizeInBytes():
+            return None
+    return stats
 
 
 def size_of(data: Any) -> dict[str, int]:
@@ -205,6 +251,16 @@ def _stored(plan: Any, types: Mapping[str, str]) -> dict[str, str] | None:
     return stored
 
 
+def _stored_under(data: Any, types: Mapping[str, str]) -> dict[str, str] | None:
+    """Each column under its own name; None if one is not in the files but in the names of folders."""
+    in_folders = {
+        name for name in types for uri in data.inputFiles() if f"/{name}=" in unquote(uri)
+    }
+    if in_folders or not all(kind in _TYPES for kind in types.values()):
+        return None
+    return {name: name for name in types}
+
+
 def _each(sequence: Any) -> list[Any]:
     return [sequence.apply(i) for i in range(sequence.size())]
 
@@ -213,9 +269,28 @@ def _is(thing: Any, kind: str) -> bool:
     return str(thing.getClass().getName()) == kind
 
 
-def _path(uri: str) -> str | None:
+def _path(uri: str, spark: Any) -> str | None:
+    """A path of this machine, or a URL that pyarrow opens; None for other places."""
     url = urlsplit(uri)
-    return unquote(url.path) if url.scheme == "file" and not url.netloc else None
+    if url.scheme == "file" and not url.netloc:
+        return unquote(url.path)
+    if url.scheme not in _STORES or spark is None:
+        return None
+    return f"{url.scheme}://{url.netloc}{unquote(url.path)}{_options(url.scheme, spark)}"
+
+
+def _options(scheme: str, spark: Any) -> str:
+    """Where Hadoop finds an object store, as options of pyarrow; keys are those of the environment."""
+    if not scheme.startswith("s3"):
+        return ""
+    hadoop = spark._jsc.hadoopConfiguration()
+    endpoint, region = (hadoop.get(f"fs.s3a.endpoint{part}") or "" for part in ("", ".region"))
+    scheme, _, host = endpoint.rpartition("://")
+    if host.endswith("amazonaws.com"):  # pyarrow knows it by the region
+        scheme = host = ""
+    options = {"endpoint_override": host, "scheme": scheme, "region": region}
+    pairs = [f"{name}={quote(value)}" for name, value in options.items() if value]
+    return f"?{'&'.join(pairs)}" if pairs else ""
 
 
 def _bytes(setting: str) -> int:
@@ -235,7 +310,7 @@ def _tasks(sizes: Mapping[str, int], most: int) -> Iterator[tuple[Split, ...]]:
             if task and task_size + size // count > most:
                 yield tuple(task)
                 task, task_size = [], 0
-            task.append(Split(path, size * i // count, size * (i + 1) // count))
+            task.append(Split(path, size * i // count, size * (i + 1) // count, size))
             task_size += size // count
     if task:
         yield tuple(task)

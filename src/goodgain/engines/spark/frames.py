@@ -26,7 +26,7 @@ from goodgain.io.columns import core_columns, find_columns, has_column, looks_li
 from goodgain.io.files import query_rows
 from goodgain.io.lakes import LAKES, lake_form
 from goodgain.io.locations import check_glob
-from goodgain.io.naming import format_of, is_glob
+from goodgain.io.naming import format_of, is_glob, is_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +84,7 @@ def frame_of(
 ) -> Frame:
     """Turn a source into a frame: a DataFrame, a path or URL that Spark reads, or local data."""
     facts: dict[str, Any] = {}
+    is_plain = False  # nothing but the rows of Parquet files
     if is_frame(source):
         data, name = current(source, name or table), name or table
     elif isinstance(source, str | os.PathLike) and _named_format(source) not in _DRIVER_FORMATS:
@@ -96,17 +97,20 @@ def frame_of(
             return _text_frame(spark, path, table, columns, name)
         else:
             data, facts = read(spark, path)
+            is_plain = form == "parquet" or "version" in facts
     else:
         data, name = _from_driver(spark, source, table, columns), name or table
         columns = None
     if table == "run":
-        data = _exploded(data, name)
+        whole, data = data, _exploded(data, name)
+        is_plain = is_plain and data is whole
     chosen = find_columns(data.columns, table, name, columns)
     if "run" in chosen:
         require_one_run(_values(data, chosen["run"]), chosen["run"], name)
     roles, by_rank = core_columns(chosen)
     types = {column: kind for column, kind in data.dtypes if column in roles.values()}
-    files = files_of(data, types, roles["query"]) if types[roles["value"]] != "string" else None
+    is_number = types[roles["value"]] != "string"
+    files = files_of(data, types, roles["query"], is_plain=is_plain) if is_number else None
     facts |= size_of(data)
     return Frame(_select(data, roles), roles, name, files, kinds, by_rank, facts=facts)
 
@@ -239,6 +243,8 @@ def format_and_place(path: str) -> tuple[str | None, str]:
 
 def _named_format(path: str | os.PathLike[str]) -> str | None:
     """The format that the prefix of a path names, or its suffix."""
+    if is_metadata(os.fspath(path)):
+        return "iceberg"
     prefix, colon, _ = os.fspath(path).partition(":")
     return prefix if colon and prefix in _FORMATS else format_of(path)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from goodgain._core import CoreError, conversation_ids
@@ -29,6 +31,8 @@ SCORED = (
 )
 _SPACES = bytes.maketrans(b"\r\n", b"  ")
 _BATCH = 16 << 20  # bytes of lines that are scored together; a conversation is never split
+_PART = 10_000  # pieces of evidence that are Python objects at a time
+_HEAD = 60  # bytes of a line that a message quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +51,52 @@ def keyed(batches: Iterator[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     place = first_place()
-    for batch in batches:
-        texts = (line.translate(_SPACES) for line in batch.column(0).to_pylist())
-        lines = [line + b"\n" for line in texts if line.strip()]
+    for lines in _pieces(_lines(batches)):
         places = pa.array(range(place, place + len(lines)), pa.int64())
         ids = text_array(conversation_ids(lines))
-        yield pa.RecordBatch.from_arrays(
-            [pa.array(lines, pa.binary()), places, ids], names=["line", "place", "conversation"]
-        )
         place += len(lines)
+        yield pa.RecordBatch.from_arrays(
+            [_binary_array(lines), places, ids], names=["line", "place", "conversation"]
+        )
+
+
+def _binary_array(lines: list[bytes]) -> Any:
+    """Lines as an Arrow array; the bytes of a single one, which may be huge, are not copied."""
+    import numpy as np
+    import pyarrow as pa
+
+    ends = np.cumsum([0, *map(len, lines)]).astype(np.int32)
+    content = lines[0] if len(lines) == 1 else b"".join(lines)
+    return pa.Array.from_buffers(
+        pa.binary(), len(lines), [None, pa.py_buffer(ends), pa.py_buffer(content)]
+    )
+
+
+def _lines(batches: Iterator[Any]) -> Iterator[bytes]:
+    """The lines that are not blank, one at a time: all of a batch may be more than fits."""
+    for batch in batches:
+        for value in batch.column(0):
+            line: bytes = value.as_py()
+            if b"\n" in line or b"\r" in line:
+                line = line.translate(_SPACES)
+            if not line.isspace() and line:
+                yield line
+
+
+def _pieces(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
+    """Some lines at a time; a huge one on its own, in a list that is not held here meanwhile."""
+    piece: list[bytes] = []
+    size = 0
+    for line in lines:
+        piece.append(line)
+        size += len(line)
+        del line
+        if size >= _BATCH:
+            full, piece, size = piece, [], 0
+            yield full
+            del full
+    if piece:
+        yield piece
 
 
 def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
@@ -76,9 +117,10 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
     }
     total = 0
     for lines, places in _groups(batches):
-        text = b"".join(lines)
+        heads = [bytes(memoryview(line)[:_HEAD]) for line in lines]
+        ends = list(accumulate(len(line) + 1 for line in lines))
         try:
-            (scores,) = rules.score([(text, job.name)], labels, options, 1)
+            (scores,) = rules.score([(_text(lines), job.name)], labels, options, 1)
         except CoreError as error:  # from the labels; bad conversations are only counted
             report["error"] = error.args
             continue
@@ -87,8 +129,8 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
         report["bounded"] |= scores.bounded
         report["ledgers"].append([scores.calls, scores.read, scores.totals["skipped"]])
         for message, where, _ in scores.skipped_examples[: 3 - len(report["examples"])]:
-            report["examples"].append(f"{message} ({_place(job.name, where, text)})")
-        rows = _rows(scores, lines, places)
+            report["examples"].append(f"{message} ({_place(job.name, where, heads)})")
+        rows = _rows(scores, ends, places)
         report["rows"] += len(rows)
         total += row_digest(rows)
         yield rows
@@ -109,33 +151,44 @@ def row_digest(rows: Any) -> int:
     return digest(places, iterations.astype(np.int64), *values.reshape(len(rows), -1).T)
 
 
-def _groups(batches: Iterator[Any]) -> Iterator[tuple[list[bytes], list[int]]]:
-    """Lines and their places in batches that hold all lines of each of their conversations."""
+def _groups(batches: Iterator[Any]) -> Iterator[tuple[list[Any], list[int]]]:
+    """Lines and their places in batches that hold all lines of each of their conversations.
+
+    Lines are buffers that share the memory of their Arrow batch.
+    """
     import pyarrow as pa
 
-    lines: list[bytes] = []
+    lines: list[Any] = []
     places: list[int] = []
     size, last = 0, None
     for batch in batches:
-        columns = [batch.column(0), batch.column(1), batch.column(2).cast(pa.binary())]
-        for line, place, conversation in zip(*(c.to_pylist() for c in columns), strict=True):
-            if size >= _BATCH and conversation != last:
+        others = [c.to_pylist() for c in (batch.column(1), batch.column(2).cast(pa.binary()))]
+        for value, place, conversation in zip(batch.column(0), *others, strict=True):
+            line = value.as_buffer()
+            if lines and max(size, len(line)) >= _BATCH and conversation != last:
                 yield lines, places
                 lines, places, size = [], [], 0
             lines.append(line)
             places.append(place)
-            size += len(lines[-1])
+            size += len(line)
             last = conversation
     if lines:
         yield lines, places
 
 
-def _place(name: str, where: str, text: bytes) -> str:
+def _text(lines: list[Any]) -> Any:
+    """Lines for the core: a single one, which may be huge, is not copied. The list is emptied."""
+    text = lines[0] if len(lines) == 1 else b"\n".join(lines)
+    lines.clear()
+    return text
+
+
+def _place(name: str, where: str, heads: list[bytes]) -> str:
     """Locate a line by its beginning; its number within a batch means nothing to a person."""
     number = where.rpartition(":")[2]
     if not number.isdigit():
         return where or name
-    begin = text.split(b"\n", int(number))[int(number) - 1][:60].decode("utf-8", "replace")
+    begin = heads[int(number) - 1].decode("utf-8", "replace")
     return f"{name}, {begin!r}"
 
 
@@ -162,20 +215,31 @@ def _schema() -> Any:
 
 
 def _evidence(scores: TraceScores, owner: Any, begins: Any) -> Any:
-    """The evidence of every run as JSON, in its first row."""
-    import pyarrow as pa
-
-    texts: list[str | None] = [None] * len(owner)
-    for begin, rows in zip(begins.tolist(), scores.evidence, strict=True):
-        texts[begin] = json.dumps(rows)
-    return pa.array(texts, pa.string())
-
-
-def _rows(scores: TraceScores, lines: list[bytes], places: list[int]) -> Any:
+    """The evidence of every run as JSON, in its first row; written once, because it may be huge."""
     import numpy as np
     import pyarrow as pa
 
-    ends = np.cumsum([len(line) for line in lines])
+    text = io.BytesIO()
+    ends = np.zeros(len(owner) + 1, dtype=np.int32)
+    for number, begin in enumerate(begins.tolist()):
+        text.write(b"[")
+        at = 0
+        while rows := scores.some_evidence(number, at, at + _PART):
+            text.write(b", " if at else b"")
+            text.write(json.dumps(rows)[1:-1].encode())
+            at += _PART
+        text.write(b"]")
+        ends[begin + 1] = text.tell()
+    has_text = pa.array(ends[1:] > 0).buffers()[1]
+    offsets = np.maximum.accumulate(ends)
+    buffers = [has_text, pa.py_buffer(offsets), pa.py_buffer(text.getbuffer())]
+    return pa.Array.from_buffers(pa.string(), len(owner), buffers)
+
+
+def _rows(scores: TraceScores, ends: list[int], places: list[int]) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
     numbers = np.searchsorted(ends, scores.places, side="right")  # of the lines
 
     counts = np.array(scores.counts, dtype=np.int64).reshape(-1, 1 + len(COUNTED))

@@ -10,7 +10,7 @@ from uuid import uuid4
 from goodgain.engines.spark.digests import DIGEST, digest, same_digest
 from goodgain.engines.spark.failures import cluster_errors, same_version
 from goodgain.engines.spark.frames import pieces_of
-from goodgain.engines.spark.judged import only_judged
+from goodgain.engines.spark.judged import only_judged, sample_of
 from goodgain.engines.spark.session import arrow_only, shuffle_partitions
 from goodgain.engines.spark.worker import (
     BROKEN,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from goodgain.engines.spark.broadcasts import ShippedQrels
     from goodgain.engines.spark.frames import Frame
+    from goodgain.engines.spark.judged import Sample
     from goodgain.engines.spark.judgments import Judgments
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Recipe
@@ -43,6 +44,13 @@ class Attempt:
     frames: dict[int, Frame]
     judgments: Judgments
     scattered: bool = False
+    samples: dict[int, Sample | None] = field(default_factory=dict)
+
+    def sample(self, number: int) -> Sample | None:
+        """The first rows of a run, if they were worth looking at."""
+        if number not in self.samples:
+            self.samples[number] = sample_of(self.frames[number])
+        return self.samples[number]
 
     @property
     def packed(self) -> list[int]:
@@ -164,11 +172,13 @@ class Measurement:
         pieces = attempt.judgments.pieces(list(attempt.frames))
         jobs = {}
         for number, frame in attempt.frames.items():
-            qrels = attempt.judgments.shipped if frame.files else attempt.judgments.small
+            sample = attempt.sample(number)
+            in_order = frame.files or (sample is not None and sample.is_contiguous)
+            qrels = attempt.judgments.shipped if in_order else attempt.judgments.small
             job = self.job(frame, attempt.judgments, qrels)
-            here = job if frame.files and qrels and not attempt.scattered else None
+            here = job if in_order and qrels and not attempt.scattered else None
             jobs[number] = job
-            for part in only_judged(frame, attempt.judgments, number) or (
+            for part in only_judged(frame, attempt.judgments, number, sample, here) or (
                 pieces_of(frame, is_run=True, here=here, number=number),
             ):
                 pieces = part.union(pieces)

@@ -43,7 +43,9 @@ def _of_files(spark: Any, table: LakeTable) -> Any:
         reader = spark.read.schema(StructType.fromJson(json.loads(table.schema)))
     if table.partitions:
         reader = reader.option("basePath", _url(table.place))
-    return reader.parquet(*map(_url, table.files))
+    data = reader.parquet(*map(_url, table.files))
+    names = [name for name in table.columns.names if name in data.columns]  # not those dropped
+    return data.select(*(f"`{name}`" for name in names))
 
 
 def _url(file: str) -> str:

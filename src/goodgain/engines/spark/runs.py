@@ -16,7 +16,8 @@ from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.engines.spark.values import SparkValues
 from goodgain.errors import InputError, from_report
 from goodgain.io.columns import columns_of
-from goodgain.io.naming import system_name, unique_names
+from goodgain.io.locations import holds_runs, run_name, runs_of
+from goodgain.io.naming import is_place, is_url, unique_names
 from goodgain.ranking.evaluator import by_aspect, several_runs
 from goodgain.ranking.evaluator import recipe as recipe_of
 from goodgain.ranking.result import Evaluation
@@ -106,6 +107,8 @@ def evaluate(
         kinds = id_kinds(run.source) if isinstance(run, Run) else None
         frame = frame_of(spark, _rows_of(run), "run", columns_of("run", columns), name, kinds)
         same_kinds(judgments.frame, frame)
+        if not isinstance(runs, dict):
+            _require_one_run(frame, run)
         frames[number] = frame
     measurement = Measurement(spark, recipe, partitions, keep)
     measured = measurement.run(frames, judgments)
@@ -142,9 +145,26 @@ def _runs_by_name(runs: Any) -> list[tuple[str, Any]]:
         return list(runs.items())
     listed = runs if isinstance(runs, list | tuple) else [runs]
     if listed and all(map(_is_spark_source, listed)):
-        names = ["run" if is_frame(run) else system_name(run) for run in listed]
+        listed = [path for run in listed for path in _paths(run)]
+        names = ["run" if is_frame(run) else run_name(os.fspath(run)) for run in listed]
         return list(zip(unique_names(names), listed, strict=True))
     return [(run.name, run) for run in several_runs(runs)]
+
+
+def _paths(run: Any) -> list[Any]:
+    """The run itself, or the paths of all runs in a folder or glob of this machine, by the local rules."""
+    if is_frame(run) or is_url(path := os.fspath(run)) or not is_place(path):
+        return [run]
+    return list(runs_of(path))
+
+
+def _require_one_run(frame: Frame, run: Any) -> None:
+    """Refuse a URL whose files are a run each: as one table they would be a mixture."""
+    if isinstance(run, str) and is_url(run) and holds_runs(run, frame.data.inputFiles()):
+        raise InputError(
+            f"the files of '{run}' are not parts of one table",
+            hint=f"name each run, or say that it is one: NAME={run}, in Python {{'NAME': '{run}'}}",
+        )
 
 
 def _rows_of(run: Any) -> Any:

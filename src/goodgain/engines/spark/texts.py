@@ -142,7 +142,7 @@ def require_one_run(names: Sequence[str], column: str, where: str) -> None:
         raise InputError(
             f"the column '{column}' names several runs: {', '.join(map(repr, names[:2]))}",
             where=where,
-            hint="on Spark each run is a table of its own: {'NAME': frame.where(...)}",
+            hint="on Spark each run is a separate table: {'NAME': frame.where(...)}",
         )
 
 
