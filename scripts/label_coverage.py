@@ -32,8 +32,10 @@ from goodgain.stats.survey import (
 Floats = NDArray[np.float64]
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "labels.md"
 QUERIES, DOCUMENTS, DEPTH = 200, 12, 10
-JUDGED_QUERIES, JUDGED_PAIRS, STEPS = (10, 20, 30, 50, 100), (50, 100, 200, 500), (100, 200)
+SHAPE_QUERIES = (40, 50, 100)
+JUDGED_QUERIES, JUDGED_PAIRS, STEPS = (10, 20, 30, 40, 50, 100), (50, 100, 200, 500), (100, 200)
 KINDS = ("graded", "binary", "rare")
+SHAPES = ("nearly always 1", "mostly 0", "reciprocal rank", "even")
 JUDGES = {
     "good": (0.1, 0.35),
     "poor": (0.5, 1.5),
@@ -254,6 +256,35 @@ def step_cell(kind: str, judge: str, n: int, runs: int, rng: np.random.Generator
     return tally
 
 
+def shape(kind: str, judge: str, runs: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Values of people and of the judge, replication x query, that are skewed in other ways than nDCG."""
+    size = (runs, QUERIES)
+    uniform = rng.random(size)
+    if kind == "nearly always 1":
+        y = np.where(uniform < 0.85, 1.0, rng.beta(2, 2, size))
+    elif kind == "mostly 0":
+        y = np.where(uniform < 0.85, 0.0, rng.integers(1, 5, size) / 4)
+    elif kind == "reciprocal rank":
+        y = 1.0 / rng.geometric(0.45, size)
+    else:
+        y = rng.beta(2, 2, size)
+    f = np.clip(y + rng.normal(0, 0.15, size), 0, 1) if judge == "good" else rng.beta(5, 2, size)
+    return y, f
+
+
+def shape_cell(kind: str, judge: str, n: int, runs: int, rng: np.random.Generator) -> Tally:
+    """Whole queries with values of such a shape."""
+    tally = Tally()
+    strata, weights = np.zeros(QUERIES, dtype=np.intp), np.full(QUERIES, 1 / QUERIES)
+    for start in range(0, runs, CHUNK):
+        y, f = shape(kind, judge, min(CHUNK, runs - start), rng)
+        for i in range(len(y)):
+            sampled = rng.choice(QUERIES, n, replace=False)
+            units = Units(weights, f[i], strata, sampled, y[i, sampled], (0.0, 1.0))
+            tally.add(estimate_total(units), y[i].mean(), people_alone(units))
+    return tally
+
+
 def learned(h: Floats, f: Floats, chosen: list[int]) -> Floats:
     """The spread of people's labels around each label of the judge, as `next_pairs` learns it."""
     spread = np.full(len(f), 0.35)
@@ -272,10 +303,12 @@ def table(name: str, counts: tuple[int, ...], runs: int, head: str) -> tuple[str
         "| --- " * 6 + "|",
     ]
     outside = []
-    for kind in KINDS:
-        for judge in JUDGES:
+    for kind in SHAPES if name == "label-shapes" else KINDS:
+        for judge in ("good", "blind") if name == "label-shapes" else JUDGES:
             for n in counts:
-                if name == "label-queries":
+                if name == "label-shapes":
+                    tally = shape_cell(kind, judge, n, runs, rng)
+                elif name == "label-queries":
                     tally = query_cell(kind, judge, n, runs, rng)
                 elif name == "label-steps":
                     tally = step_cell(kind, judge, n, runs, rng)
@@ -292,7 +325,8 @@ def main() -> int:
     """Simulate, and check or write."""
     parser = argparse.ArgumentParser(description="coverage of corrected means, by simulation")
     parser.add_argument("--check", action="store_true", help="do not write the page")
-    parser.add_argument("--runs", type=int, default=2000, help="replications of each cell")
+    parser.add_argument("--runs", type=int, default=3000, help="replications of each cell")
+    parser.add_argument("--only", metavar="NAME", help="one table, such as label-steps")
     args = parser.parse_args()
     tables_by_name, outside = {}, []
     for name, counts, head in (
@@ -300,7 +334,10 @@ def main() -> int:
         ("label-pairs", JUDGED_PAIRS, "pairs"),
         ("label-strata", JUDGED_PAIRS[1:], "pairs"),
         ("label-steps", STEPS, "pairs"),
+        ("label-shapes", SHAPE_QUERIES, "queries"),
     ):
+        if args.only not in (None, name):
+            continue
         print(name)
         text, own = table(name, counts, args.runs, head)
         outside += own

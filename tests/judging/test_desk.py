@@ -9,7 +9,7 @@ import pytest
 from judging_client import MODEL, rows
 
 from goodgain.judging import desk as desk_module
-from goodgain.labels import Store
+from goodgain.labels import Store, label
 from goodgain.labels.people import aggregate, read_votes
 
 
@@ -37,6 +37,23 @@ def test_a_vote_is_stored_with_all_that_belongs_to_it(serve, tmp_path):
     assert vote.question == "How does thing 0 work?"
     assert vote.document == "0" * 40
     assert vote.source == "page request00000002"
+
+
+def test_the_model_s_label_is_about_the_last_text(serve, tmp_path):
+    class Judge:
+        model = MODEL
+
+        def __call__(self, request):
+            return 0 if request.document == "old" else 4
+
+    (row,) = rows(1, 1)
+    for text, replicates in (("old", 3), (row["text"], 1)):
+        label([{**row, "text": text}], Judge(), tmp_path / "labels.db", replicates=replicates)
+    client = serve([row])
+    client.start("ann")
+    answer = client.vote("ann", client.get("work?annotator=ann")["item"], 3)
+    shown = {each["model"]: each["gain"] for each in answer["last"]["models"]}
+    assert shown[MODEL] == 4
 
 
 def test_what_is_saved_is_on_disk(serve):

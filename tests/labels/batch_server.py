@@ -27,6 +27,7 @@ class BatchServer:
         self.finish = True
         self.status = "completed"
         self.shuffle = False
+        self.reports_usage = True
         self.garbage: list[str] = []  # lines added to the results
         self.left_out: set[int] = set()  # numbers of calls without a result
         self.requests: list[str] = []
@@ -196,6 +197,8 @@ def _openai_results(server: BatchServer, name: str, errors: bool) -> str:
             message = {"role": "assistant", "content": _gain_text(content)}
             body = {"id": "x", "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
                     "usage": {"prompt_tokens": 100, "completion_tokens": 10}}  # fmt: skip
+            if not server.reports_usage:
+                del body["usage"]
             line["response"] = {"status_code": 200, "request_id": "r", "body": body}
         failed = bool(line["error"]) or line["response"]["status_code"] != 200
         if failed is errors:
@@ -234,6 +237,8 @@ def _anthropic_results(server: BatchServer, name: str) -> str:
             message = {"id": "m", "type": "message", "role": "assistant", "stop_reason": "end_turn",
                        "content": [{"type": "text", "text": _gain_text(content)}],
                        "usage": {"input_tokens": 100, "output_tokens": 10}}  # fmt: skip
+            if not server.reports_usage:
+                del message["usage"]
             result = {"type": "succeeded", "message": message}
         lines.append(json.dumps({"custom_id": key, "result": result}))
     return "\n".join(lines + server.garbage)

@@ -49,7 +49,8 @@ class Server:
         self.reports_usage = True
         # By the name of a form, the API and the number of the request: status, body, headers.
         self.forms: Callable[[str, bool, int], tuple[int, Any, str]] = lambda *_: (500, "", "")
-        self.in_flight = self.most_in_flight = self.ended = 0
+        self.in_flight = self.most_in_flight = 0
+        self.abandoned: Counter[str] = Counter()  # whose connection ended before the reply had
         self.port = 0
         self.connections: set[Connection] = set()
         self._faults: set[asyncio.Task[None]] = set()
@@ -102,6 +103,7 @@ class Server:
         user = str(request["messages"][-1]["content"])
         documents = _documents(user) or [user]
         self.requests.update(documents)
+        connection.unanswered = documents
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         wants_schema = "response_format" in request or "output_config" in request
@@ -154,6 +156,7 @@ class Connection(asyncio.BufferedProtocol):
     """One connection, one request at a time, without streams: benchmarks must not wait for the server."""
 
     def __init__(self, server: Server) -> None:
+        self.unanswered: list[str] = []  # documents of the request that is being answered
         self._server = server
         self._buffer = memoryview(bytearray(1 << 16))
         self._unread = bytearray()
@@ -164,7 +167,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._server.connections.discard(self)
-        self._server.ended += 1
+        self._server.abandoned.update(self.unanswered)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._buffer
@@ -192,6 +195,7 @@ class Connection(asyncio.BufferedProtocol):
             f"content-length: {len(data)}\r\n\r\n"
         )
         self.transport.write(head.encode() + data)
+        self.unanswered = []
 
 
 async def _fail(fault: str, anthropic: bool, head: bytes, connection: Connection) -> None:

@@ -20,6 +20,7 @@ from goodgain.labels.claims import Claims
 from goodgain.labels.labeller import _plan
 from goodgain.labels.limits import Limits
 from goodgain.labels.runner import Runner
+from goodgain.labels.template import tokens_of
 
 PAIRS = [Pair("q", f"d{i}", "what?", f"GAIN={i % 5} number {i}") for i in range(7)]
 GAINS = {"q": {f"d{i}": i % 5 for i in range(7)}}
@@ -60,6 +61,21 @@ def test_calls_are_submitted_and_collected_at_the_price_of_a_batch(
         again = label(PAIRS, judge, store, batch_api=True).summary
         assert again is not None and (again.calls, again.stored) == (0, 7)
         assert accepted(batches) == 7
+
+
+def test_what_a_batch_does_not_report_is_estimated(
+    batches: BatchServer, judge: Any, tmp_path: Path
+) -> None:
+    """Both sides of a call cost money, so neither counts as 0."""
+    batches.reports_usage = False
+    with Store(tmp_path / "s.db") as store:
+        summary = label(PAIRS, judge, store, batch_api=True).summary
+        assert summary is not None and summary.estimated == 7
+        assert summary.tokens_out == 7 * tokens_of('{"gain": 0, "reason": "so"}')
+        assert summary.tokens_in > 7 * 100
+        assert store.cost() == pytest.approx(
+            (summary.tokens_in * 5 + summary.tokens_out * 10) / 1e6
+        )
 
 
 def test_without_waiting_a_later_run_collects(

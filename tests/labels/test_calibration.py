@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from goodgain.errors import GoodgainError
-from goodgain.labels import label
+from goodgain.labels import Store, Vote, label
 from goodgain.labels.calibration import calibrate
 from goodgain.ranking import evaluate
 from goodgain.stats import agreement
@@ -127,16 +127,16 @@ def test_human_queries_correct_the_mean_over_all() -> None:
     human, judge = random_labels(4, queries=60)
     kind = {q: {d: min(4, g + 1) for d, g in docs.items()} for q, docs in judge.items()}
     run = {q: {d: float(len(d) + i % 3) for i, d in enumerate(docs)} for q, docs in human.items()}
-    some = dict(list(human.items())[:30])
+    some = dict(list(human.items())[:40])
     result = calibrate(some, kind, [run], "DCG@5", resamples=20, design="queries")
     (corrected,) = result.corrected
-    assert (corrected.judged, corrected.units, corrected.queries) == (30, "queries", 60)
+    assert (corrected.judged, corrected.units, corrected.queries) == (40, "queries", 60)
     truth = evaluate(human, run, "DCG@5")["DCG@5"]
     y = np.array(evaluate(some, run, "DCG@5").runs[0].column("DCG@5"))
     both = np.array(evaluate(kind, run, "DCG@5").runs[0].column("DCG@5"))
-    slope = np.cov(y, both[:30])[0, 1] / np.var(both[:30], ddof=1)
+    slope = np.cov(y, both[:40])[0, 1] / np.var(both[:40], ddof=1)
     assert corrected.weight == pytest.approx(slope)
-    assert corrected.corrected == pytest.approx(y.mean() + slope * (both.mean() - both[:30].mean()))
+    assert corrected.corrected == pytest.approx(y.mean() + slope * (both.mean() - both[:40].mean()))
     assert corrected.low < corrected.corrected < corrected.high
     assert abs(corrected.corrected - truth) < abs(corrected.labels - truth)
 
@@ -291,3 +291,31 @@ def test_labels_that_were_changed_after_the_judges_label_was_visible_are_said(tm
         result = calibrate(store, judge)
     assert result.revised == 1
     assert any("1 label was changed by people who had seen" in text for text in result.warnings())
+
+
+def test_labels_are_not_compared_with_themselves(tmp_path: Path) -> None:
+    """A store without votes has no people: agreement with itself would be perfect, and says nothing."""
+    pairs = [("q", f"d{i}", "what?", f"text {i}") for i in range(6)]
+    with Store(tmp_path / "s.db") as store:
+        labels = label(pairs, lambda request: int(request.document[-1]) % 5, store, name="one")
+        for human in (store, str(tmp_path / "s.db"), labels):
+            with pytest.raises(GoodgainError, match="both sides are the labels of one"):
+                calibrate(human, store, resamples=2)
+        label(pairs, lambda request: 3, tmp_path / "other.db", name="two")
+        result = calibrate(tmp_path / "other.db", store, resamples=2)
+        assert result.human_model == "two"
+        assert result.warnings()[0].startswith(
+            "labels of the model 'two' are used in place of people's"
+        )
+        assert type(result).from_dict(result.to_dict()).human_model == "two"
+        for name, gain in (("ann", 1), ("bob", 3)):
+            store.add_votes([Vote(annotator=name, query="q", doc="d1", gain=gain, low=0, high=4)])
+        result = calibrate(store, store, resamples=2)
+        assert (
+            "1 document has several votes; the label is that of people by majority"
+            in result.warnings()
+        )
+    with Store(tmp_path / "people.db") as store:
+        store.add_votes([Vote(annotator="ann", query="q", doc="d1", gain=1, low=0, high=4)])
+        with pytest.raises(GoodgainError, match="both sides are the labels of people by majority"):
+            calibrate(store, store, resamples=2)

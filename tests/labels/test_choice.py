@@ -74,7 +74,7 @@ def test_a_path_may_say_which_labels(
         ("#persons", "invalid choice of labels '#persons'"),
         ("#annotator=", "invalid choice of labels"),
         ("#annotator=eve", "no votes of 'eve'"),
-        ("#people=mode", "unknown way to aggregate votes: 'mode'"),
+        ("#people=mode", "unknown aggregation method for votes: 'mode'"),
         ("#model=n", "no labels of model 'n'"),
     ],
 )

@@ -9,6 +9,7 @@ from goodgain.errors import GoodgainError
 from goodgain.labels import Store, label
 from goodgain.labels.calibration import Calibration, calibrate
 from goodgain.labels.linear import reach_of
+from goodgain.labels.next_label import next_pairs
 from goodgain.labels.people import Vote
 from goodgain.labels.sampling import draw_sample, read_sample
 from goodgain.measures.grammar import parse_all
@@ -252,18 +253,18 @@ def test_of_several_samples_one_must_be_chosen(tmp_path):
 def test_a_sample_that_is_half_done_is_a_smaller_sample(tmp_path):
     store = stored(tmp_path)
     sample = draw_sample(store, 60, unit="queries", seed=2)
-    done = sample.pairs()[: 12 * 30 + 5]
+    done = sample.pairs()[: 12 * 45 + 5]
     vote(store, done)
     (corrected, _) = calibrate(store, store, RUNS, "DCG@10", resamples=5).corrected
-    assert corrected.judged == 30
-    assert corrected.note == ""
+    assert corrected.judged == 45
+    assert corrected.note == "" and corrected.has_interval
     skipped = [pair for pair in done if pair[0] != sample.units[3].query]
     other = Store(tmp_path / "other.db")
     vote(other, skipped)
     (bounded, _) = calibrate(
         other, JUDGE, RUNS, "P(rel=2)@10", design=read_sample(store), resamples=5
     ).corrected
-    assert bounded.judged == 29
+    assert bounded.judged == 44
     assert "that nobody judged" in bounded.note
 
 
@@ -287,9 +288,9 @@ def test_too_few_is_said_with_a_number():
     result = calibrate(random_queries(1, 12), JUDGE, RUNS, "nDCG@10", design="queries", resamples=5)
     corrected = result.corrected[0]
     assert math.isnan(corrected.low)
-    assert corrected.status == "too few: about 18 more queries"
-    assert "too few: about 18 more queries" in str(result)
-    assert any(w.endswith("too few: about 18 more queries") for w in result.warnings())
+    assert corrected.status == "too few: about 28 more queries"
+    assert "too few: about 28 more queries" in str(result)
+    assert any(w.endswith("too few: about 28 more queries") for w in result.warnings())
     again = Calibration.from_dict(result.to_dict())
     assert again.to_dict() == result.to_dict()
 
@@ -305,7 +306,7 @@ def test_calibrations_of_version_0_1_load_and_say_what_they_assumed():
     ]  # fmt: skip
     (old,) = Calibration.from_dict(data).corrected
     assert (old.corrected, old.low, old.judged, old.queries) == (0.42, 0.4, 20, 50)
-    assert "took the judged queries for a random sample" in old.status
+    assert "assumed that the judged queries are a random sample" in old.status
 
 
 def test_the_page_says_too_few_and_shows_differences(tmp_path):
@@ -313,7 +314,7 @@ def test_the_page_says_too_few_and_shows_differences(tmp_path):
 
     few = calibrate(random_queries(1, 12), JUDGE, RUNS, "nDCG@10", design="queries", resamples=5)
     page = report_text(few)
-    assert "too few: about 18 more queries" in page
+    assert "too few: about 28 more queries" in page
     assert "b against a" in page
     assert "Corrected differences" in page
     unknown = report_text(calibrate(random_pairs(1), JUDGE, RUNS, "P@5", resamples=5))
@@ -351,3 +352,20 @@ def test_sums_of_labels_are_recognised_by_trying(linear, others):
     assert not reach_of(parse_all("nDCG@10")[0], 10, grades).local
     (dcg,) = parse_all("DCG@3")
     assert reach_of(dcg, 3, grades).weights == pytest.approx([4, 4 / math.log2(3), 2])
+
+
+def test_a_sample_does_not_leave_out_what_people_judged_beyond_it(tmp_path):
+    """Where everything is judged, its mean is known, however the sample was drawn."""
+    store = stored(tmp_path)
+    for unit, measure in (("queries", "nDCG@10"), ("pairs", "DCG@10")):
+        sample = draw_sample(store, 60, unit=unit, name=unit)
+        for corrected in calibrate(
+            HUMAN, JUDGE, RUNS, measure, design=sample, resamples=5
+        ).corrected:
+            assert corrected.method == "census"
+            assert corrected.low == corrected.high == pytest.approx(truth_of(corrected))
+    next_pairs(store, RUNS, count=5, measure="DCG@10", name="steps")
+    steps = read_sample(store, "steps")
+    (corrected, _) = calibrate(HUMAN, JUDGE, RUNS, "DCG@10", design=steps, resamples=5).corrected
+    assert corrected.method == "census"
+    assert corrected.corrected == pytest.approx(truth_of(corrected))

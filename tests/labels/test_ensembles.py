@@ -11,7 +11,7 @@ from server import Server
 
 from goodgain.errors import GoodgainError
 from goodgain.labels import Ensemble, Labels, OpenAIJudge, Pair, Price, Store, estimate, label
-from goodgain.labels.ensemble import Opinion, combine
+from goodgain.labels.ensemble import Opinion, combine, gain_of_replies
 from goodgain.labels.exchange import export, statistics
 from goodgain.labels.imports import import_labels
 
@@ -147,6 +147,12 @@ def test_the_estimate_of_an_ensemble_is_the_sum(server: Server) -> None:
     assert not server.bodies
 
 
+def test_fields_that_no_member_shows_are_counted_once() -> None:
+    pairs = [Pair("q", f"d{i}", "what?", "text", narrative="a story") for i in range(5)]
+    labels = label(pairs, Ensemble([lambda request: 1, lambda request: 2]))
+    assert labels.summary is not None and labels.summary.unused == {"narrative": 5}
+
+
 def test_what_an_ensemble_refuses() -> None:
     one = fixed(1)
     for members, options, problem in (
@@ -174,3 +180,21 @@ def test_the_view_shows_what_each_member_said(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "s.db")) as db:
         rows = db.execute("SELECT replicate, gain FROM labels WHERE model = 'trio' ORDER BY 1")
         assert rows.fetchall() == [(0, 0.0), (1, 0.0), (2, 2.0)]
+
+
+def test_the_gain_of_a_pair_is_by_the_rule_wherever_it_is_shown() -> None:
+    setting = label(PAIRS, Ensemble(three(), "mean")).setting
+    assert gain_of_replies({0: 1.0, 1: 3.0, 2: 3.0}, setting) == pytest.approx(7 / 3)
+    assert gain_of_replies({0: 1.0, 1: None, 2: None}, setting) is None
+    plain = label(PAIRS, fixed(0, 1, 2, 3)).setting
+    assert gain_of_replies({0: 1.0, 1: None, 2: 4.0}, plain) == 1
+
+
+def test_members_that_do_not_fit_are_refused_before_any_is_paid(server: Server) -> None:
+    judge = OpenAIJudge("m", base_url=server.openai_url)
+    for members in ([judge, judge], [judge, (judge, "relevance-0-3")]):
+        with pytest.raises(GoodgainError):
+            label(PAIRS, Ensemble(members))
+        with pytest.raises(GoodgainError):
+            estimate(PAIRS, Ensemble(members))
+    assert server.bodies == []

@@ -110,7 +110,7 @@ def test_a_wrong_key_ends_the_run_and_is_not_printed(
 
 
 def test_no_money_left_ends_the_run(server: Server) -> None:
-    with pytest.raises(GoodgainError, match="no money"):
+    with pytest.raises(GoodgainError, match="no credit"):
         label([("q", "FAULT=quota")], judge_of(server, "openai"), limits=QUICK)
 
 

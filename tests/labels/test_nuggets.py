@@ -241,6 +241,13 @@ def test_people_assign_nuggets(tmp_path: Path) -> None:
         assert math.isnan(result.answers[1].score("NuggetVital"))
         with pytest.raises(GoodgainError, match="no assignments of 'bob'"):
             nugget_scores(rows, store, annotator="bob")
+        assert import_nuggets(store, [row, failed], "nist") == (0, 0)
+        row["nuggets"][2]["assignment"] = "support"
+        assert import_nuggets(store, [row, failed], "nist") == (0, 1)
+        assert nugget_scores(rows, store, annotator="nist").answers[0].score("NuggetAll") == 2.5 / 3
+        repeats = [{**ANSWERS[0], "repeat": r} for r in ("1", "2")]
+        with pytest.raises(GoodgainError, match="'a' has 2 answers to query 'q1'"):
+            nugget_scores(repeats, store, annotator="nist")
 
 
 def test_sources_are_never_mixed(tmp_path: Path) -> None:
@@ -361,3 +368,9 @@ def test_measures_of_answers_are_documented(capsys: Any) -> None:
 
     assert run(["measures", "NuggetVitalStrict"]) == 0
     assert "vital nuggets" in capsys.readouterr().out
+
+
+def test_a_measure_of_answers_says_where_it_comes_from() -> None:
+    with pytest.raises(GoodgainError, match="'NuggetVital' is a measure of answers") as error:
+        gg.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "NuggetVital")
+    assert "--task assignment" in str(error.value.hint)

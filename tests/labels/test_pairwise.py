@@ -220,7 +220,11 @@ def test_a_judge_compares_documents(tmp_path: Path) -> None:
         calls = store.db.execute("SELECT count(*) FROM replies").fetchone()[0]
         assert compare_documents(pairs, Preferring(), store, per_document=6) == rows
         assert store.db.execute("SELECT count(*) FROM replies").fetchone()[0] == calls
-        assert "task" in Labels.of(store).setting.parameters
+        assert "task" in Labels.of(store, prompt="preference").setting.parameters
+        with pytest.raises(
+            GoodgainError, match="no gains of documents, only labels of: preference"
+        ):
+            Labels.of(store)
 
 
 def test_preferences_of_people(tmp_path: Path) -> None:

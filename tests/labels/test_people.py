@@ -82,7 +82,7 @@ def test_aggregation_by_majority_mean_and_median() -> None:
     assert gains["mean"] == {"d1": 2.5, "d2": 2.5}
     assert gains["median"] == {"d1": 3, "d2": 1}
     assert aggregate(votes, "mean").votes == {"q": {"d1": 4, "d2": 2}}
-    with pytest.raises(GoodgainError, match="unknown way to aggregate votes: 'mode'"):
+    with pytest.raises(GoodgainError, match="unknown aggregation method for votes: 'mode'"):
         aggregate(votes, "mode")
 
 

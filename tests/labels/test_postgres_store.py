@@ -1,9 +1,12 @@
 """A store on a PostgreSQL server means the same as one in a file."""
 
+import asyncio
 import json
 import os
+import random
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -15,6 +18,7 @@ from test_verify import fill
 
 from goodgain.errors import GoodgainError
 from goodgain.labels import Labels, Request, Store, Vote, estimate, label
+from goodgain.labels.claims import Claims
 from goodgain.labels.exchange import export, statistics
 from goodgain.labels.imports import import_labels
 from goodgain.labels.merge import merge
@@ -129,11 +133,71 @@ def test_two_processes_share_one_store(url: str, server: Server, tmp_path: Path)
     assert labels.statuses == {"ok": 200}
     assert set(server.answered.values()) == {1}  # nothing is paid for twice
     assert verify(url).damages == ()
-    keys = labels.store.db.execute(
-        "SELECT count(*) FROM (SELECT query, doc, replicate FROM asked GROUP BY 1, 2, 3 "
-        "HAVING count(*) > 1) x"
+    keys = labels.store.db.execute("SELECT count(*) FROM asked")
+    assert keys.fetchone()[0] == 200  # each pair is planned once, though both plan it at one moment
+
+
+def test_processes_that_claim_the_same_labels_share_them(url: str) -> None:
+    keys = [f"key {i}" for i in range(60)]
+    taken: list[set[str]] = []
+
+    def claim(seed: int) -> None:
+        with Store(url) as store:
+            claims, own = Claims(store, ()), set()
+            for _ in range(20):
+                some = random.Random(seed).sample(keys, 20)
+                own |= set(some) - claims.take(some).held
+                seed += 1
+            taken.append(own)
+
+    Store(url).close()
+    threads = [threading.Thread(target=claim, args=(1000 * i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(taken) == 4
+    assert sum(map(len, taken)) == len(set().union(*taken)) == len(keys)
+
+
+def test_a_claim_of_a_dead_or_silent_process_is_taken_over(url: str) -> None:
+    with Store(url) as store, Store(url) as elsewhere:
+        first, second = Claims(store, ()), Claims(elsewhere, ())
+        assert first.take(["a", "b"]) == (set(), set())
+        assert second.take(["a", "b", "c"]) == (set(), {"a", "b"})
+        first.release(["a"])
+        assert second.take(["a", "b"]) == (set(), {"b"})
+        store.db.execute("UPDATE claims SET until = 1 WHERE key = 'b'")
+        assert second.take(["b"]) == (set(), set())
+        second.release_all()
+    code = (
+        "import os, sys; from goodgain.labels.claims import Claims; from goodgain.labels import Store\n"
+        "Claims(Store(sys.argv[1]), ()).take(['a', 'b']); os.kill(os.getpid(), 9)"
     )
-    assert keys.fetchone()[0] <= 200  # planned by both at one moment; the label is one
+    subprocess.run([sys.executable, "-c", code, url], check=False)
+    with Store(url) as store:
+        held = store.db.execute("SELECT count(*) FROM claims WHERE until > 1")
+        assert held.fetchone()[0] == 2
+        assert Claims(store, ()).take(["a", "b"]) == (set(), set())
+
+
+def test_a_run_waits_for_what_another_labels_on_the_server(url: str) -> None:
+    pairs = [("q", f"d{i}", "what?", f"document {i}") for i in range(5)]
+    with Store(url) as store:
+        other = Claims(store, ())
+
+        class Judge:
+            model = "j"
+
+            async def __call__(self, request: Any) -> int:
+                asyncio.get_running_loop().call_later(0.1, other.release_all)
+                return 2
+
+        label([("q", "e", "what?", "first")], Judge(), url)
+        setting = Labels.of(url).setting
+        other.take([setting.key("what?", f"document {i}", 0) for i in range(1, 5)])
+        summary = label(pairs, Judge(), url).summary
+        assert summary is not None and summary.statuses == {"ok": 5}
 
 
 def test_the_budget_holds_over_processes_of_one_server(

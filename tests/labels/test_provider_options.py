@@ -95,6 +95,16 @@ def test_extra_fields_cannot_replace_what_goodgain_sets(name: str) -> None:
         OpenAIJudge("m", extra_body={name: 1})
 
 
+@pytest.mark.parametrize("key", ["1", "g", "none"])
+def test_a_short_key_is_not_taken_out_of_replies(
+    server: Server, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Local servers take any key; a word of a reply is not one."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    labels = label([("q", "d", "what?", "GAIN=1")], OpenAIJudge("m", base_url=server.openai_url))
+    assert labels.to_dict() == {"q": {"d": 1}}
+
+
 def test_options_are_parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROUTE", "blue")
     assert parse_headers(["X-A: 1", "X-B: Bearer ${ROUTE}"]) == {"X-A": "1", "X-B": "Bearer blue"}

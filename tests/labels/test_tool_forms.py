@@ -240,6 +240,62 @@ def test_several_questions_need_a_choice(tmp_path: Path) -> None:
         assert {gain for *_, gain in votes(store)} == {1}
 
 
+@pytest.mark.parametrize("form", ["phoenix", "langfuse", "label-studio", "argilla"])
+def test_two_questions_in_different_records_need_a_choice(form: str, tmp_path: Path) -> None:
+    """Read as one, the second would replace the first."""
+    records: dict[str, list[dict[str, Any]]] = {
+        "phoenix": [
+            {"name": name, "annotator_kind": "HUMAN", "span_id": "s", "document_position": 0,
+             "user_id": "ann", "result": {"score": score}, "metadata": {}}
+            for name, score in (("relevance", 3), ("tone", 1))
+        ],
+        "langfuse": [
+            {"name": name, "source": "ANNOTATION", "dataType": "NUMERIC", "traceId": "t",
+             "observationId": "o", "authorUserId": "ann", "value": value}
+            for name, value in (("relevance", 3), ("tone", 1))
+        ],
+        "label-studio": [
+            {"data": {"query_id": "q", "doc_id": "d", "question": "what?", "text": "x"}, "annotations": [
+                {"completed_by": "ann", "result": [
+                    {"from_name": name, "type": "rating", "value": {"rating": rating}}]}]}
+            for name, rating in (("relevance", 3), ("tone", 1))
+        ],
+        "argilla": [
+            {"fields": {"question": "what?", "text": "x"}, "metadata": {"query_id": "q", "doc_id": "d"},
+             "responses": {name: [{"value": value, "user_id": "ann", "status": "submitted"}]}}
+            for name, value in (("relevance", 3), ("tone", 1))
+        ],
+    }  # fmt: skip
+    path = tmp_path / "v.json"
+    path.write_text(json.dumps(records[form]))
+    with Store() as store:
+        with pytest.raises(GoodgainError, match="several labels: relevance, tone") as raised:
+            import_labels(store, path, form=form)
+        assert "--question relevance" in raised.value.hint
+        assert not votes(store)
+        import_labels(store, path, form=form, name="relevance")
+        assert [gain for *_, gain in votes(store)] == [3]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "label-studio", "argilla", "langfuse"])
+def test_an_adjudicated_label_settles_a_pair_after_export_and_import(
+    form: str, tmp_path: Path
+) -> None:
+    given = [("ann", 1, ""), ("bob", 1, ""), ("adjudicated by eve", 4, "adjudication")]
+    with Store() as store, Store() as other:
+        for annotator, gain, source in given:
+            store.add_votes([Vote(annotator=annotator, query="q", doc="d", question="what?", gain=gain,
+                                  source=source)])  # fmt: skip
+        path = tmp_path / f"v.{'csv' if form == 'csv' else 'json' if form != 'jsonl' else 'jsonl'}"
+        if form == "csv":
+            rows = "".join(f"q,d,{annotator},{gain}\n" for annotator, gain, _ in given)
+            path.write_text(f"query_id,doc_id,annotator,gain\n{rows}")
+        else:
+            path.write_text(export(PeopleLabels(store), form))
+        import_labels(other, path)
+        assert PeopleLabels(other).to_dict() == {"q": {"d": 4}}
+
+
 def test_a_category_without_a_number_is_not_0(tmp_path: Path) -> None:
     """Version 2 of Langfuse's API says 0 for a category that has no number."""
     with (

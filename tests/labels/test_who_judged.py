@@ -1,6 +1,7 @@
 """Who judged is part of every key: no two judges share labels, and one judge finds its own again."""
 
 import functools
+import importlib
 import logging
 import os
 import re
@@ -20,6 +21,7 @@ from goodgain.labels import AnthropicJudge, Labels, OpenAIJudge, Pair, Prompt, S
 from goodgain.labels.imports import import_labels
 from goodgain.labels.judges.identity import code_digest, parameters_of, plain_url
 from goodgain.labels.labeller import setting_of
+from goodgain.labels.pairs import read_pairs
 from goodgain.labels.people import read_votes
 from goodgain.labels.result import judgments_of
 
@@ -147,6 +149,74 @@ def test_a_change_of_what_the_code_refers_to_is_another_judge(
             patch.setattr(sys.modules[__name__], name, value)
             assert code_digest(uses_helper) != before, name
     assert code_digest(uses_helper) == before
+
+
+def test_rules_in_another_order_are_another_judge() -> None:
+    rules = {"python": 4, "java": 0}
+    assert code_digest(make(rules)) != code_digest(make(dict(reversed(rules.items()))))
+
+
+def test_attributes_of_a_function_belong_to_it() -> None:
+    judge = make(1)
+    before = code_digest(judge)
+    judge.level = 2  # type: ignore[attr-defined]
+    assert code_digest(judge) != before
+
+
+def test_modules_in_a_package_and_those_imported_in_the_call_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_rules").mkdir()
+    (tmp_path / "own_rules" / "__init__.py").write_text("from . import levels\n")
+    (tmp_path / "own_rules" / "levels.py").write_text("GOOD = 3\nUNUSED = 1\n")
+    (tmp_path / "own_judges.py").write_text(
+        "import own_rules\n"
+        "def through_package(request): return own_rules.levels.GOOD\n"
+        "def imports_name(request):\n    from own_rules.levels import GOOD\n    return GOOD\n"
+        "def imports_module(request):\n    import own_rules.levels as levels\n    return levels.GOOD\n"
+        "def imports_nothing(request):\n    import no_such_module\n    return 1\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    judges = importlib.import_module("own_judges")
+    levels = importlib.import_module("own_rules.levels")
+    several = [judges.through_package, judges.imports_name, judges.imports_module]
+    before = [code_digest(judge) for judge in several]
+    levels.UNUSED = 2
+    assert [code_digest(judge) for judge in several] == before
+    levels.GOOD = 4
+    assert not set(before) & {code_digest(judge) for judge in several}
+    assert code_digest(judges.imports_nothing)
+
+
+class Classifier:
+    def __init__(self, weight: int) -> None:
+        self.weight = weight
+
+    def __repr__(self) -> str:
+        return "Classifier()"
+
+
+class Classifies:
+    """A judge whose `model` is an object rather than a name."""
+
+    def __init__(self, weight: int) -> None:
+        self.model = Classifier(weight)
+
+    def __call__(self, request: Any) -> int:
+        return self.model.weight
+
+
+def test_a_model_that_is_no_text_is_not_a_name(tmp_path: Path) -> None:
+    for weight in (1, 3):
+        labels = label(PAIRS, Classifies(weight), tmp_path / "l.db")
+        assert labels.to_dict() == {"q": {"d": weight}}
+        assert labels.setting.model.endswith("Classifies")
+    assert label(PAIRS, Classifies(3), tmp_path / "l.db").summary.stored == 1
+
+
+def test_a_pair_with_numbers_as_ids_keeps_its_narrative_and_answer() -> None:
+    pair = Pair(7, 8, "what?", "text", narrative="why", answer="this")  # type: ignore[arg-type]
+    assert list(read_pairs([pair])) == [Pair("7", "8", "what?", "text", "why", "this")]
 
 
 SCRIPT = """

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from goodgain.errors import UsageError
 from goodgain.judging.ballots import Ballots
 from goodgain.judging.items import item_key
+from goodgain.labels.people import ADJUDICATED_BY
 from goodgain.labels.store import digest, now
 
 if TYPE_CHECKING:
@@ -20,15 +21,14 @@ if TYPE_CHECKING:
     from goodgain.judging.ballots import Ballot
     from goodgain.labels.store import Store
 
-IDLE = 60  # seconds that count between two signs of life; the page measures
+IDLE = 60  # seconds that count between two interactions; the page measures
 LONGEST = 3600.0  # seconds that a label can take
 LEASE = 900.0  # seconds for which an item belongs to whoever looks at it
-ADJUDICATED_BY = "adjudicated by "
 ROLES = ("annotator", "adjudicator")
 REASONS = (
     "I do not understand the question",
     "I cannot read the document",
-    "It lacks what I would need to judge it",
+    "The document does not have enough information",
     "I should not judge this",
     "Another reason (see the note)",
 )

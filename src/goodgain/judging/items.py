@@ -85,8 +85,10 @@ def file_items(path: str) -> list[Item]:
 
 def store_pairs(store: Store) -> list[tuple[str, str]]:
     """The queries and documents that a store has labels of, without decoys."""
+    settings = ", ".join(str(number) for number, _ in store.gain_settings()) or "NULL"
     rows = store.db.execute(
-        "SELECT DISTINCT query, doc FROM asked UNION SELECT query, doc FROM votes ORDER BY 1, 2"
+        f"SELECT DISTINCT query, doc FROM asked WHERE setting IN ({settings}) "
+        "UNION SELECT query, doc FROM votes ORDER BY 1, 2"
     )
     return [(query, doc) for query, doc in rows.fetchall() if not doc.startswith(PREFIX)]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from statistics import median_low
 from typing import TYPE_CHECKING, Any, cast
 
 from goodgain.judging import agreement
 from goodgain.judging.desk import (
-    ADJUDICATED_BY,
     ROLES,
     Desk,
     RefusalError,
@@ -15,7 +13,9 @@ from goodgain.judging.desk import (
     seconds_of,
     text_field,
 )
-from goodgain.labels.people import ADJUDICATION, REVISED, Vote
+from goodgain.labels.ensemble import gain_of_replies
+from goodgain.labels.people import ADJUDICATED_BY, ADJUDICATION, REVISED, Vote
+from goodgain.labels.result import current_replicates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ class LabelsDesk(Desk):
         self.low, self.high = self.grades[0][0], self.grades[-1][0]
         self.blind = blind
         super().__init__(store, items, scale=(self.low, self.high), **options)
-        self._settings = [(number, setting) for number, setting in store.settings()]
+        self._settings = store.gain_settings()
 
     def setup(self) -> dict[str, Any]:
         """The page's setup with the scale."""
@@ -114,15 +114,14 @@ class LabelsDesk(Desk):
         models = []
         for number, setting in self._settings:
             rows = self.store.db.execute(
-                "SELECT a.replicate, r.gain FROM asked a LEFT JOIN replies r ON r.key = a.key "
-                "AND r.status = 'ok' WHERE a.setting = ? AND a.query = ? AND a.doc = ? "
+                "SELECT a.replicate, a.document, a.question, r.gain FROM asked a LEFT JOIN replies r "
+                "ON r.key = a.key AND r.status = 'ok' WHERE a.setting = ? AND a.query = ? AND a.doc = ? "
                 "ORDER BY a.created, a.id",
                 (number, item.query, item.doc),
             ).fetchall()
-            last = dict(rows)  # by replicate
-            gains = [gain for gain in last.values() if gain is not None]
-            if last:
-                gain = median_low(gains) if gains else None
+            if rows:
+                gains = {n: gain for n, (_, gain) in current_replicates(rows).items()}
+                gain = gain_of_replies(gains, setting)
                 models.append({"model": setting.model, "gain": gain})
         return {"models": models}
 

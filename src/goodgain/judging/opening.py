@@ -28,8 +28,8 @@ def sides_desk(
     desk = SidesDesk(store, items, **options)
     if desk.identical:
         warnings.append(
-            f"{desk.identical:,} of {len(items):,} queries have identical lists or answers: they count as "
-            "same, and nobody is asked"
+            f"{desk.identical:,} of {len(items):,} queries have identical lists or answers; they "
+            "count as same and are not shown"
         )
     return desk, warnings
 

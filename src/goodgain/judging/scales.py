@@ -19,7 +19,7 @@ def grades(prompt: str | None, store: Store) -> list[tuple[float, str]]:
     """The grades of a prompt, or of the labels in the store, with what the prompt says about each."""
     if prompt is not None:
         return _described(Prompt.of(prompt))
-    settings = [setting for _, setting in store.settings() if setting.prompt != "import"]
+    settings = [own for _, own in store.gain_settings() if own.prompt != "import"]
     scales = {(setting.low, setting.high) for setting in settings}
     if len(scales) > 1:
         names = ", ".join(f"{low}-{high}" for low, high in sorted(scales))

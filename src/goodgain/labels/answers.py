@@ -41,9 +41,9 @@ def answer_pairs(
             yield Pair(*key, _question(last.user, accepted), last.answer)
     if not known:
         raise InputError(
-            "no gold answer is for any of the conversations",
+            "none of the gold answers belongs to one of the conversations",
             where=gold.name,
-            hint="the answers must name conversations as the traces do",
+            hint="answers and traces must use the same conversation names",
         )
 
 

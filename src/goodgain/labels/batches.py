@@ -22,6 +22,7 @@ from goodgain.labels.judges.protocol import Price, Reply, Request
 from goodgain.labels.judges.replies import read_verdicts
 from goodgain.labels.progress import Progress
 from goodgain.labels.store import ReplyRow, now
+from goodgain.labels.template import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -288,17 +289,16 @@ class BatchRunner:
             (batch.name,),
         ).fetchall()
         replies, total = [], Counter[str]()
-        cost, estimated = 0.0, False
+        cost, estimated = 0.0, 0
         for number, key, replicate, cut in rows:
             reply = self._reply(results.get(f"{batch.name}-{number}"))
             call = self._calls.get(key)
             tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
             if tokens_in is None or tokens_out is None:
-                estimated = True
-                tokens_in = (
-                    self._request(call).tokens() if call and tokens_in is None else tokens_in or 0
-                )
-                tokens_out = tokens_out or 0
+                estimated += 1
+                if tokens_in is None:
+                    tokens_in = self._request(call).tokens() if call else 0
+                tokens_out = tokens_of(reply.text) if tokens_out is None else tokens_out
             own = self.price.of(tokens_in, tokens_out) if self.price else None
             request = self._request(call) if call else Request("", ("",), self.plan.prompt)
             (verdict,) = read_verdicts(reply, request)
@@ -322,12 +322,13 @@ class BatchRunner:
             self.store.insert("spending", [{
                 "setting": self.store.setting(self.plan.setting), "calls": len(rows),
                 "tokens_in": total["tokens_in"], "tokens_out": total["tokens_out"],
-                "cost": cost if self.price else None, "estimated": int(estimated), "created": now(),
+                "cost": cost if self.price else None, "estimated": int(estimated > 0), "created": now(),
             }])  # fmt: skip
         for row in replies:
             self.progress.statuses[row.status] += 1
             self.progress.cut += row.cut is not None
             self._calls.pop(row.key, None)
+        self.progress.estimated += estimated
         self.progress.tokens_in += total["tokens_in"]
         self.progress.tokens_out += total["tokens_out"]
         if self.progress.cost is not None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodgain.errors import InputError, UsageError
-from goodgain.labels.canaries import KNOWN_GOOD, PREFIX
+from goodgain.labels.canaries import KNOWN_GOOD
 from goodgain.labels.correction import CorrectedMean, Corrector, Evidence
 from goodgain.labels.designs import find_design, refusal
-from goodgain.labels.examples import example_pairs
-from goodgain.labels.people import REVISED, read_votes
-from goodgain.labels.result import Labels, PeopleLabels, judgments_of, stored_labels
 from goodgain.labels.scale import OUTSIDE, Gains, Outside, Scale
+from goodgain.labels.sides import judge_side, people_side, refuse_the_same
 from goodgain.measures.grammar import parse_all
 from goodgain.ranking.evaluator import several_runs
+from goodgain.ranking.mismatch import pair_notes
 from goodgain.results.notebook import warnings_html
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from goodgain.labels.store import Store
+    from goodgain.labels.sides import JudgeLabels
     from goodgain.ranking.evaluator import Measures
 
     Floats = NDArray[np.float64]
@@ -41,6 +39,8 @@ _OPTIONAL = (
     "clipped",
     "examples",
     "revised",
+    "several_votes",
+    "human_model",
 )  # fields that saved files of version 0.1 may lack
 _FIGURES = ["figure", "value", "low", "high", "n"]
 
@@ -92,6 +92,8 @@ class Calibration(SavedAsJson, Reportable):
     clipped: tuple[int, int] = (0, 0)  # human judgments and labels that were outside the scale
     examples: int = 0  # pairs that the judge was shown as examples, and that are left out
     revised: int = 0  # votes that were changed when the judge's label was visible
+    several_votes: int = 0  # documents on which more than one person voted
+    human_model: str = ""  # whose labels stand for those of people, if they are a model's
 
     def __getitem__(self, name: str) -> Figure:
         for figure in self.figures:
@@ -170,6 +172,18 @@ class Calibration(SavedAsJson, Reportable):
         ]
         if missed:
             messages.append(f"the judge did not recognise known answers: {', '.join(missed)}")
+        if self.human_model:
+            messages.append(
+                f"labels of the model '{self.human_model}' are used in place of people's: this is "
+                "agreement with a model"
+            )
+        if self.several_votes:
+            have = (
+                "1 document has"
+                if self.several_votes == 1
+                else f"{self.several_votes:,} documents have"
+            )
+            messages.append(f"{have} several votes; the label is that of {self.votes}")
         if self.examples:
             messages.append(
                 f"left out {self.examples:,} pairs that the judge was shown as examples"
@@ -219,6 +233,8 @@ class Calibration(SavedAsJson, Reportable):
                 "clipped": tuple(data.get("clipped", (0, 0))),
                 "examples": data.get("examples", 0),
                 "revised": data.get("revised", 0),
+                "several_votes": data.get("several_votes", 0),
+                "human_model": data.get("human_model", ""),
                 "matrix": tuple(tuple(row) for row in data["matrix"]),
                 "figures": tuple(Figure(**_numbers(f)) for f in data["figures"]),
                 "canaries": tuple(tuple(canary) for canary in data["canaries"]),
@@ -291,9 +307,10 @@ def calibrate(
     if outside not in OUTSIDE:
         raise UsageError(f"invalid outside='{outside}'", hint=f"one of: {', '.join(OUTSIDE)}")
     declared = Scale.of(scale)
-    people = _people(human)
+    refuse_the_same(human, labels)
+    people = people_side(human)
     truth = people.gains
-    judged = _labels(labels, threshold)
+    judged = judge_side(labels, threshold)
     truth, left_out = _without(truth, judged.examples)
     clipped = (0, 0)
     if declared is not None:
@@ -308,9 +325,10 @@ def calibrate(
     }
     both = {q: pairs for q, pairs in both.items() if pairs}
     if not both:
+        alike = pair_notes(truth, judged.gains, ("the labels have", "the human judgments have"))
         raise InputError(
             "no pair has both a human judgment and a label",
-            hint="check that both use the same query and document ids",
+            hint="; ".join(alike) or "check that both use the same query and document ids",
         )
     grades, counts = _counts(list(both.values()), declared.grades() if declared else [])
     sampler = _Sampler(len(counts), resamples, seed, confidence)
@@ -361,6 +379,8 @@ def calibrate(
         clipped=clipped,
         examples=left_out,
         revised=people.revised,
+        several_votes=people.several,
+        human_model=people.model,
     )
 
 
@@ -371,79 +391,13 @@ def _without(gains: Gains, pairs: frozenset[tuple[str, str]]) -> tuple[Gains, in
     return {q: docs for q, docs in left.items() if docs}, count
 
 
-class _People(NamedTuple):
-    """The labels of people, where several votes became one, and the store that they are in."""
-
-    gains: Gains
-    votes: str = ""
-    store: Store | None = None
-    revised: int = 0
-
-
-def _people(source: Any) -> _People:
-    labels = stored_labels(source, prefer="people")
-    if labels is None:
-        return _People(judgments_of(source).to_dict())
-    if not isinstance(labels, PeopleLabels):
-        return _People(labels.to_dict(), "", labels.store)
-    votes = read_votes(labels.store, labels.annotator)
-    revised = sum(vote.source.startswith(REVISED) for vote in votes)
-    return _People(labels.to_dict(), labels.name, labels.store, revised)
-
-
-def _scale_of(declared: Scale | None, judged: _JudgeLabels, truth: Gains) -> tuple[float, float]:
+def _scale_of(declared: Scale | None, judged: JudgeLabels, truth: Gains) -> tuple[float, float]:
     """The lowest and highest gain: as declared, as the judge was told, or as they occur."""
     if declared is not None:
         return declared.low, declared.high
     ends = [0.0, *judged.scale]
     ends += [g for table in (truth, judged.gains) for docs in table.values() for g in docs.values()]
     return min(ends), max(ends)
-
-
-class _JudgeLabels(NamedTuple):
-    """A judge's gains, the pairs that it failed to label, and the outcome of the canaries."""
-
-    gains: Gains
-    failed: set[tuple[str, str]]
-    canaries: tuple[tuple[str, int, int], ...]
-    store: Store | None = None
-    scale: tuple[float, ...] = ()
-    examples: frozenset[tuple[str, str]] = frozenset()  # pairs that the judge was shown
-
-    def documents(self) -> dict[str, list[str]]:
-        """The documents that the judge was asked about, of every query."""
-        documents = {query: list(docs) for query, docs in self.gains.items()}
-        for query, doc in sorted(self.failed):
-            documents.setdefault(query, []).append(doc)
-        return documents
-
-
-def _labels(source: Any, threshold: float) -> _JudgeLabels:
-    labels = stored_labels(source, prefer="model")
-    if labels is None:
-        return _JudgeLabels(judgments_of(source).to_dict(), set(), ())
-    failed: set[tuple[str, str]] = set()
-    labelled: Counter[str] = Counter()
-    good: Counter[str] = Counter()
-    gains: dict[str, dict[str, float]] = {}
-    for label in labels:
-        kind = label.doc.removeprefix(PREFIX)
-        if kind != label.doc:
-            labelled[kind] += label.gain is not None
-            good[kind] += label.gain is not None and label.gain >= threshold
-        elif label.gain is None:
-            failed.add((label.query, label.doc))
-        else:
-            gains.setdefault(label.query, {})[label.doc] = label.gain
-    canaries = tuple(
-        (kind, labelled[kind], good[kind]) for kind in sorted(labelled) if labelled[kind]
-    )
-    scale: tuple[float, ...] = ()
-    examples: frozenset[tuple[str, str]] = frozenset()
-    if isinstance(labels, Labels):
-        scale = (float(labels.setting.low), float(labels.setting.high))
-        examples = frozenset(example_pairs(labels.setting))
-    return _JudgeLabels(gains, failed, canaries, labels.store, scale, examples)
 
 
 def _counts(queries: list[list[tuple[float, float]]], scale: list[float]) -> tuple[Floats, Floats]:
@@ -555,7 +509,8 @@ def _from_first_format(data: dict[str, Any]) -> dict[str, Any]:
             "method": "0.1",
             "judged": c["human_queries"],
             "queries": c["human_queries"] + c["other_queries"],
-            "note": "by version 0.1, which took the judged queries for a random sample judged wholly",
+            "note": "by version 0.1, which assumed that the judged queries are a random sample, "
+            "judged completely",
         }
         for c in data["corrected"]
     ]

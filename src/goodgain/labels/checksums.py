@@ -28,6 +28,11 @@ def storable(value: Any, kind: str) -> Any:
     return str(value).encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
+def clean(text: str) -> str:
+    """A text that can be stored; mostly the text itself."""
+    return text if text.isprintable() else str(storable(text, "TEXT"))
+
+
 def _written(value: Any) -> str:
     """A value that can be stored, as JSON."""
     if type(value) is str:

@@ -275,7 +275,7 @@ class _OfMeasure:
             )
         if self.design.unit == "unknown" and not whole.all():
             return replace(blank, judged=int(whole.sum()))
-        drawn = self._drawn_queries(whole)
+        drawn = list(range(len(whole))) if whole.all() else self._drawn_queries(whole)
         missing = [i for i, place in enumerate(drawn) if not whole[place]]
         blank = replace(blank, judged=len(drawn) - len(missing))
         strata = np.array(
@@ -376,6 +376,8 @@ class _OfMeasure:
             if self.design.drawn is None
             else list(self.design.drawn)
         )
+        if all(str(doc) in human.get(query, {}) for query, doc in pairs):
+            order = pairs  # however they were chosen
         order = _reached(order, [str(doc) in human.get(query, {}) for query, doc in order])
         chosen = [pair for pair in order if pair in place]
         values = np.array([share(human, pair) for pair in chosen], dtype=float)

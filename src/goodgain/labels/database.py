@@ -68,6 +68,9 @@ class Database(Protocol):
     def begin(self) -> None:
         """Begin a transaction, waiting for other writers where there can only be one."""
 
+    def lock(self, table: str) -> None:
+        """Let no other process add to a table until the transaction ends."""
+
     def commit(self) -> None:
         """Commit it."""
 
@@ -144,6 +147,9 @@ class Sqlite:
         """Wait for other writers at once; upgrading a read to a write would fail instead."""
         self.execute("BEGIN IMMEDIATE")
 
+    def lock(self, table: str) -> None:
+        """A transaction has locked all tables since it began."""
+
     def commit(self) -> None:
         """Commit the transaction."""
         self.execute("COMMIT")
@@ -210,6 +216,7 @@ _HINTS = {
     "there is no space left, or the disk is failing": "what was saved before is in the store; "
     "make space, and run the same command again to continue",
     "the file is damaged": "goodgain labels verify STORE shows where",
+    "it cannot be opened": "check that its folder exists and may be written to",
 }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Unit = tuple[str, str | None]  # a query, and a document unless it is the whole query
 DECLARED = {
-    "queries": "the judged queries are a random sample of the labelled ones, judged wholly",
+    "queries": "the judged queries are a random sample of the labelled ones, judged completely",
     "pairs": "the judged pairs are a random sample of the labelled ones",
     "pairs:label": "the same within each gain of the judge",
 }

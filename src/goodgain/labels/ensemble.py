@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from goodgain.labels.store import Store
 
 RULES = {
-    "vote": "the most frequent gain; of equally frequent ones the one nearest to the median, then the lower",
+    "vote": "the most frequent gain; in a tie, the one nearest to the median, then the lower",
     "mean": "the mean of the gains, which may lie between two grades",
-    "median": "the median, and the lower one of two",
+    "median": "the median, or the lower of two",
 }
 _BATCH = 500
 _numbers = count()
@@ -161,6 +161,18 @@ def combine_replies(replies: Mapping[int, Opinion], parameters: Mapping[str, Any
     )
 
 
+def gain_of_replies(gains: Mapping[int, float | None], setting: Setting) -> float | None:
+    """The gain of a pair from those of its replicates: by the rule of an ensemble, else the median."""
+    if ensemble := setting.parameters.get("ensemble"):
+        opinions = {
+            number: Opinion(gain, "pending" if gain is None else "ok", "")
+            for number, gain in gains.items()
+        }
+        return combine_replies(opinions, ensemble).gain
+    known = [gain for gain in gains.values() if gain is not None]
+    return median_low(known) if known else None
+
+
 def _vote(gains: list[float]) -> float:
     counts = Counter(gains)
     most = max(counts.values())
@@ -243,7 +255,9 @@ def _total(summaries: Sequence[Any]) -> Any:
     for summary in summaries:
         for field in fields(Progress):
             value = getattr(summary, field.name)
-            if isinstance(value, Counter):
+            if field.name == "unused":  # the members have the same pairs, but not the same prompt
+                total.unused |= value
+            elif isinstance(value, Counter):
                 getattr(total, field.name).update(value)
             elif type(value) is int and field.name != "pairs":
                 setattr(total, field.name, getattr(total, field.name) + value)

@@ -48,6 +48,7 @@ class Reading:
     annotator: str = ""  # where the file does not say
     model: str = ""
     left_out: Counter[str] = field(default_factory=Counter)
+    names: dict[str, None] = field(default_factory=dict)  # that were read, where none was chosen
 
     def gain(self, value: Any, where: str) -> float:
         """A label as a number."""
@@ -59,7 +60,7 @@ class Reading:
             if isinstance(value, list | tuple | dict) or value is None:
                 raise ValueError
             number = float(value)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             number = math.nan
         if not math.isfinite(number):
             raise InputError(
@@ -74,13 +75,20 @@ class Reading:
         """The one question, control or score to read, of those that a record has."""
         if self.name is not None:
             return self.name if self.name in names else None
-        if len(names) > 1:
-            raise InputError(
-                f"the record has several labels: {', '.join(names)}",
-                where=where,
-                hint=f"choose one: name='{names[0]}' (--question {names[0]})",
-            )
+        for name in names:
+            self.require_one(name, where)
         return names[0] if names else None
+
+    def require_one(self, name: str, where: str) -> None:
+        """Refuse a second question, control or score: labels of one pair would replace each other."""
+        if self.name is None:
+            self.names[name] = None
+        if len(self.names) > 1:
+            raise InputError(
+                f"there are several labels: {', '.join(self.names)}",
+                where=where,
+                hint=f"choose one: name='{next(iter(self.names))}' (--question {next(iter(self.names))})",
+            )
 
     def person(self, value: Any, where: str) -> str:
         """The annotator that the record names, or else the one chosen for the file."""
@@ -131,7 +139,7 @@ def number_or_none(value: Any, where: str) -> float | None:
         return None
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise InputError(f"not a number: {value!r:.60}", where=where) from None
 
 

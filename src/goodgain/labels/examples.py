@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import InputError, UsageError
-from goodgain.labels.result import gains_of
+from goodgain.io.files import is_store
+from goodgain.labels.result import people_gains, store_and_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from goodgain.labels.pairs import Pair
     from goodgain.labels.store import Setting, Store
@@ -33,7 +35,7 @@ def choose_examples(
     count: int,
     *,
     seed: int = 0,
-    store: Store | None = None,
+    store: Store | str | os.PathLike[str] | None = None,
     sample: str | None = None,
 ) -> tuple[Example, ...]:
     """Draw examples from people's labels: the grades in turn, at random within each, one per query.
@@ -44,7 +46,7 @@ def choose_examples(
     """
     if count < 1:
         raise UsageError(f"the number of examples must be positive, got {count}")
-    gains = human_gains(human)
+    gains = people_gains(human)
     allowed = None
     if sample is not None:
         allowed = _sampled(store if store is not None else human, sample)
@@ -79,16 +81,6 @@ def choose_examples(
     return tuple(chosen)
 
 
-def human_gains(source: Any) -> Mapping[str, Mapping[str, float]]:
-    """People's labels: the majority of a store's votes, or judgments in any form."""
-    from goodgain.labels.people import aggregate, read_votes
-    from goodgain.labels.store import Store
-
-    if isinstance(source, Store):
-        return aggregate(read_votes(source)).gains
-    return gains_of(source)
-
-
 def examples_for(examples: Sequence[Example], question: str, count: int) -> list[Example]:
     """The first `count` examples that are not of this question."""
     own = normalised(question)
@@ -114,6 +106,11 @@ def _sampled(store: Any, name: str) -> set[tuple[str, str]]:
     from goodgain.labels.sampling import read_sample
     from goodgain.labels.store import Store
 
+    if isinstance(store, str | os.PathLike) and is_store(os.fspath(store)):
+        store = Store(store_and_choice(os.fspath(store))[0], read_only=True)
     if not isinstance(store, Store):
-        raise UsageError(f"sample '{name}' is in a label store", hint="pass it as store=")
+        raise UsageError(
+            f"sample '{name}' is in a label store",
+            hint="pass it as store= (--examples STORE, or --store)",
+        )
     return set(read_sample(store, name).pairs())

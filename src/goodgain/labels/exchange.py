@@ -14,6 +14,7 @@ from goodgain.labels.result import Labels, PeopleLabels, whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.labels.scale import Gains
     from goodgain.labels.store import Store
 
 EXPORTS = ("qrels", "csv", "jsonl", *WRITERS)
@@ -41,21 +42,25 @@ def export(labels: Labels | PeopleLabels, format: str) -> str:  # noqa: A002
     if format in WRITERS:
         return WRITERS[format](labels)
     if format == "qrels":
-        gains = labels.to_dict()
-        for name in (*gains, *(doc for docs in gains.values() for doc in docs)):
-            if not name or any(c.isspace() for c in name):
-                raise InputError(
-                    f"id '{name:.60}' is empty or contains white space, which qrels files do not allow",
-                    hint="export csv or jsonl instead",
-                )
-        return "".join(
-            f"{query} 0 {doc} {whole(gain)}\n"
-            for query, docs in gains.items()
-            for doc, gain in docs.items()
-        )
+        return qrels_text(labels.to_dict())
     if format == "csv":
         return labels.render("csv")
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in _all_rows(labels))
+
+
+def qrels_text(gains: Gains) -> str:
+    """Gains as a qrels file, with the ids that it allows."""
+    for name in (*gains, *(doc for docs in gains.values() for doc in docs)):
+        if not name or any(c.isspace() for c in name):
+            raise InputError(
+                f"id '{name:.60}' is empty or contains white space, which qrels files do not allow",
+                hint="export csv or jsonl instead",
+            )
+    return "".join(
+        f"{query} 0 {doc} {whole(gain)}\n"
+        for query, docs in gains.items()
+        for doc, gain in docs.items()
+    )
 
 
 def export_parquet(labels: Labels | PeopleLabels) -> bytes:

@@ -57,9 +57,14 @@ class HashTable:
         self._db.close()
 
 
-def short_hash(*texts: str) -> int:
-    """64 bits of a hash of texts, the same only within this process."""
-    if sys.hash_info.width >= 64:
-        return hash(texts)
+def _long_hash(*texts: str) -> int:
     data = "\0".join(texts).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), signed=True)
+
+
+def _own_hash(*texts: str) -> int:
+    return hash(texts)
+
+
+# 64 bits of a hash of texts, the same only within this process.
+short_hash = _own_hash if sys.hash_info.width >= 64 else _long_hash

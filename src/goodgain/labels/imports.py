@@ -19,11 +19,11 @@ from goodgain.io.tables import load_table
 from goodgain.labels.entries import Entry, Reading
 from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.pairs import collected, read_objects, table_rows
-from goodgain.labels.people import Vote, read_votes
+from goodgain.labels.people import ADJUDICATED_BY, ADJUDICATION, Vote, read_votes
 from goodgain.labels.result import Labels, PeopleLabels, judgments_of
 from goodgain.labels.scale import Scale
 from goodgain.labels.store import PairRow, ReplyRow, Setting, Store, digest, document_hash
-from goodgain.labels.tools import READERS, check_form, form_of
+from goodgain.labels.tools import check_form, form_of, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,7 +59,7 @@ def import_labels(
     Labels of people become votes, so that several of one pair are kept; labels of models become replies.
     `annotator` or `model` says whose they are where the source does not. `form` is the tool that wrote it
     (default: by its content), `name` the question or score to read if there are several, and `gains` the
-    gains of labels that are words. `scale` declares the lowest and the highest gain; `keep` is what is
+    gains for labels that are words. `scale` declares the lowest and the highest gain; `keep` is what is
     stored of the documents' texts. What the store has already is not added again.
     """
     if model is not None and annotator is not None:
@@ -97,7 +97,7 @@ def _entries(source: Any, form: str | None, reading: Reading) -> tuple[str, Iter
     used = form or form_of(first[1])
     if used == "doccano" and isinstance(source, str | os.PathLike):
         reading = _of_user(reading, os.fspath(source))
-    return used, READERS[used](chain([first], records), reading)
+    return used, read_records(used, chain([first], records), reading)
 
 
 def _records(source: Any, form: str | None) -> Iterator[tuple[str, dict[str, Any]]] | None:
@@ -171,8 +171,12 @@ def _judgment_entries(source: Any, reading: Reading) -> Iterator[Entry]:
 def _zip_entries(path: str, reading: Reading) -> Iterator[Entry]:
     """An export of doccano: a file of JSON lines for each user."""
     import zipfile
+    import zlib
     from tempfile import TemporaryDirectory
 
+    from goodgain.io.limits import byte_counter
+
+    count = byte_counter(path)
     try:
         with zipfile.ZipFile(path) as archive, TemporaryDirectory(prefix="goodgain-") as folder:
             for number, member in enumerate(archive.namelist()):
@@ -181,11 +185,17 @@ def _zip_entries(path: str, reading: Reading) -> Iterator[Entry]:
                     continue
                 copy = Path(folder) / str(number) / Path(member).name
                 copy.parent.mkdir()
-                copy.write_bytes(archive.read(member))
+                with archive.open(member) as packed, copy.open("wb") as plain:
+                    while piece := packed.read(1 << 20):
+                        if count is not None:
+                            count(len(piece))
+                        plain.write(piece)
                 records = _records(copy, "doccano") if copy.stat().st_size else iter(())
-                yield from READERS["doccano"](records or iter(()), _of_user(reading, member))
-    except (zipfile.BadZipFile, OSError) as error:
-        raise InputError(f"invalid zip file: {error}", where=path) from None
+                yield from read_records("doccano", records or iter(()), _of_user(reading, member))
+    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, zlib.error) as error:
+        raise InputError(
+            f"invalid zip file: {error}", where=path, hint="export it again, without a password"
+        ) from None
 
 
 def _of_user(reading: Reading, path: str) -> Reading:
@@ -237,6 +247,8 @@ def _add(store: Store, entries: Iterator[Entry], form: str, source: Any, keep: s
 
 
 def _vote(entry: Entry, source: str) -> Vote:
+    if entry.annotator.startswith(ADJUDICATED_BY):  # other tools know only the name
+        source = f"{ADJUDICATION}, {source}"
     return Vote(
         annotator=entry.annotator, query=entry.query, doc=entry.doc, question=entry.question,
         gain=entry.gain, status=entry.status, low=entry.low,

@@ -21,7 +21,7 @@ from goodgain.labels.judges.identity import fingerprint_of, model_of, parameters
 from goodgain.labels.judges.processes import JudgeProcesses
 from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.judges.registry import BUILT_IN, judge_of
-from goodgain.labels.limits import Limits
+from goodgain.labels.limits import Limits, require_count
 from goodgain.labels.pairs import Pair, collected, holds_pairs, read_pairs
 from goodgain.labels.plan import Plan
 from goodgain.labels.result import Labels
@@ -130,6 +130,7 @@ def label(
     0
     """
     if isinstance(judge, Ensemble):
+        _check_members(judge, prompt, batch, replicates)
         return label_ensemble(
             judge, source, Store.of(store), label, name=name, prompt=prompt, replicates=replicates,
             batch=batch, concurrency=concurrency, processes=processes, budget=budget, limits=limits,
@@ -163,6 +164,15 @@ def label(
             labels,
         )
     return labels
+
+
+def _check_members(
+    ensemble: Ensemble, prompt: Prompt | str | None, batch: int, replicates: int
+) -> None:
+    """Refuse members that do not fit together before any of them is paid."""
+    default = Prompt.of(prompt)
+    members = [setting_of(m.judge, m.prompt or default, batch) for m in ensemble.members]
+    ensemble.setting(members, replicates)
 
 
 def _warn_if_changed(judge: Any, setting: Setting) -> None:
@@ -208,6 +218,7 @@ def estimate(
 ) -> Estimate:
     """What `label` would take with the same arguments, without any call or change to the store."""
     if isinstance(judge, Ensemble):
+        _check_members(judge, options.get("prompt"), options.get("batch", 1), 1)
         pairs = list(pairs_to_label(source, options.get("identity")))
         own = [{**options, "prompt": m.prompt or options.get("prompt")} for m in judge.members]
         return total_estimate(
@@ -328,10 +339,9 @@ def _limits(
 def _check_processes(processes: int | None, judge: Any) -> None:
     if processes is None:
         return
-    if processes < 1:
-        raise UsageError(f"processes must be a positive integer, got {processes}")
+    require_count("processes", processes)
     if processes > 1 and os.name == "nt":
-        raise UsageError("processes=1 is all that Windows allows", hint="leave processes out")
+        raise UsageError("Windows supports only processes=1", hint="leave processes out")
     if processes > 1 and type(judge) not in BUILT_IN.values():
         raise UsageError(
             f"processes={processes} is only possible with a built-in judge",
@@ -365,9 +375,9 @@ def _plan(
     retry: Iterable[str] = RETRIED,
     keep: str = "hash",
 ) -> Plan:
-    for option, value in (("replicates", replicates), ("batch", batch)):
-        if value < 1:
-            raise UsageError(f"{option} must be a positive integer, got {value}")
+    options = {"replicates": replicates, "batch": batch, "text_limit": text_limit}
+    for option, value in options.items():
+        require_count(option, value)
     template = Prompt.of(prompt)
     if batch > 1 and not template.takes_several:
         raise UsageError(f"prompt '{template.name}' shows one document, so batch must be 1")

@@ -16,6 +16,12 @@ LONGEST_WAIT = 60.0  # seconds between two tries, unless the server asks for mor
 _RECENT = 200  # labels of which the share of failures is taken
 
 
+def require_count(name: str, value: object) -> None:
+    """Refuse anything but a positive integer."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UsageError(f"{name} must be a positive integer, got {value!r}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Limits of a run; `requests` and `tokens` are per minute."""
@@ -32,9 +38,9 @@ class Limits:
     failure_count: int = 50  # labels before the share counts
 
     def __post_init__(self) -> None:
-        for name in (
-            "concurrency", "requests", "tokens", "tries", "readings", "failures", "failure_count",
-        ):  # fmt: skip
+        for name in ("concurrency", "tries", "readings", "failures", "failure_count"):
+            require_count(name, getattr(self, name))
+        for name in ("requests", "tokens"):
             value = getattr(self, name)
             if value is not None and not value >= 1:
                 raise UsageError(f"{name} must be at least 1, got {value}")
@@ -139,7 +145,7 @@ class Breaker:
         return Trip(reason, self._hint(counts.most_common(1)[0][0], detail))
 
     def _hint(self, status: str, detail: str) -> str:
-        accept = "; to continue nevertheless: failure_share=1 (--failure-share 1)"
+        accept = "; to continue anyway: failure_share=1 (--failure-share 1)"
         match status:
             case "truncated":
                 return (
@@ -148,7 +154,7 @@ class Breaker:
                 )
             case "invalid":
                 return (
-                    "the model does not keep to the format: use a model or server with JSON schemas, "
+                    "the model does not follow the format: use a model or server with JSON schemas, "
                     f"temperature=0 (--temperature 0), or a larger max_tokens (--max-tokens){accept}"
                 )
             case "error":

@@ -25,7 +25,7 @@ def damage_in_log(path: str) -> Iterator[str]:
     order = ">" if magic & 1 else "<"
     sums = _checksum(order, data[: _HEADER - 8], (0, 0))
     if magic & ~1 != 0x377F0682 or version != 3007000 or sums != (sum1, sum2):
-        yield "its header is damaged: what it holds is lost"
+        yield "its header is damaged, and its contents are lost"
         return
     broken = 0
     for number, start in enumerate(range(_HEADER, len(data), _FRAME + size), 1):

@@ -12,7 +12,7 @@ from goodgain.labels.frames import build_frame
 from goodgain.labels.linear import LONGEST, reach_of
 from goodgain.labels.people import read_votes
 from goodgain.labels.pooling import top_documents
-from goodgain.labels.result import gains_of
+from goodgain.labels.result import people_gains
 from goodgain.labels.sampling import (
     Drawn,
     Sample,
@@ -26,9 +26,8 @@ from goodgain.labels.sampling import (
     shuffled,
     write_sample,
 )
-from goodgain.labels.settling import Settling, settling_labels
+from goodgain.labels.settling import Settling, one_measure, settling_labels
 from goodgain.labels.store import Store
-from goodgain.measures.grammar import parse_all
 from goodgain.ranking.evaluator import several_runs
 
 if TYPE_CHECKING:
@@ -75,6 +74,7 @@ def next_pairs(
     depth: int = 10,
     model: str | None = None,
     prompt: str | None = None,
+    setting: str | None = None,
 ) -> list[NextPair]:
     """The documents whose labels shrink the interval of the runs' corrected means fastest.
 
@@ -87,12 +87,12 @@ def next_pairs(
     if count < 1:
         raise UsageError(f"the number to draw must be a positive integer, got {count}")
     store = Store.of(store)
-    (parsed,) = parse_all(measure)
+    parsed = one_measure(measure)
     systems = several_runs(runs)
     chosen = _chosen_runs(systems, against)
     name = name or " ".join(["next", parsed.label, *(run.name for run in chosen)])
     judged = human_gains(store, human)
-    labels = optional_labels(store, model, prompt)
+    labels = optional_labels(store, model, prompt, setting)
     judge = labels.to_dict() if labels is not None else {}
     worth = _Worth(parsed, chosen, judge, judged, difference=against is not None)
     with store.transaction():
@@ -285,7 +285,7 @@ class _Worth:
 
 def judgments_with_votes(store: Store, qrels: Any = None) -> Gains:
     """Judgments, with those of people in the store over them."""
-    gains: Gains = {} if qrels is None else gains_of(qrels)
+    gains: Gains = {} if qrels is None else people_gains(qrels)
     for query, docs in human_gains(store).items():
         gains.setdefault(query, {}).update(docs)
     return gains

@@ -1,6 +1,15 @@
 """The passport of a judge: one file that says who judged, how, when, and how far it agrees with people.
 
 Reports find it beside the store (any `*.passport.json` in its folder) by the digest of the setting.
+
+>>> import goodgain as gg
+>>> from goodgain.labels.passport import make_passport
+>>> human = {f"q{i}": {f"d{j}": (i + j) % 4 for j in range(4)} for i in range(8)}
+>>> pairs = [(q, d, f"what is {q}?", str(gain)) for q, own in human.items() for d, gain in own.items()]
+>>> labels = gg.label(pairs, lambda request: int(request.document), "judged.db", name="mine")
+>>> passport = make_passport(human, labels, gg.calibrate(human, labels))
+>>> passport.model, passport.pairs
+('mine', 32)
 """
 
 from __future__ import annotations

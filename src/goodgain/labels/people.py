@@ -1,4 +1,15 @@
-"""Labels of people: every vote stays in the store, and a named rule makes one gain of several votes."""
+"""Labels of people: every vote stays in the store, and a named rule makes one gain of several votes.
+
+>>> import goodgain as gg
+>>> from goodgain.labels import Vote
+>>> from goodgain.labels.people import aggregate, read_votes
+>>> with gg.Store("labels.db") as store:
+...     store.add_votes(Vote(annotator=name, query="q1", doc="d1", gain=gain)
+...                     for name, gain in (("ann", 3), ("bob", 2), ("cem", 3)))
+...     aggregate(read_votes(store), "majority").gains
+3
+{'q1': {'d1': 3.0}}
+"""
 
 from __future__ import annotations
 
@@ -20,6 +31,7 @@ if TYPE_CHECKING:
 Method = Literal["majority", "mean", "median", "dawid-skene"]
 VOTE_STATUSES = ("label", "skipped", "withdrawn")
 ADJUDICATION = "adjudication"  # how the source of a vote starts that settles a disagreement
+ADJUDICATED_BY = "adjudicated by "  # how the name of its annotator starts
 REVISED = "page, revised"  # and of one that replaces another when the model's label was visible
 
 
@@ -160,7 +172,8 @@ def check_method(method: str) -> None:
     """Refuse an unknown way to aggregate votes."""
     if method not in METHODS:
         raise UsageError(
-            f"unknown way to aggregate votes: '{method}'", hint=f"choose from: {', '.join(METHODS)}"
+            f"unknown aggregation method for votes: '{method}'",
+            hint=f"choose from: {', '.join(METHODS)}",
         )
 
 

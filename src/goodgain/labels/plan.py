@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from goodgain.errors import InputError
 from goodgain.io.columns import BACKGROUND
+from goodgain.labels.checksums import clean
 from goodgain.labels.examples import same_question
 from goodgain.labels.hashes import HashTable
 from goodgain.labels.store import PairRow, ReplyRow, document_hash
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _WINDOW = 2048  # calls in memory
 _BATCH = 1000  # pairs in one transaction
+_NO_REPLY = ("", 0)
 _numbers = count()
 
 
@@ -126,6 +128,7 @@ class Plan:
         details: list[tuple[str, int | None, str, str]] = []  # text, cut, narrative and answer
         empty: list[ReplyRow] = []
         self.pairs += len(batch)
+        key_of, replicates = self.setting.key, range(self.replicates)
         for pair in batch:
             text, length = cut(pair.text, self.text_limit)
             question = pair.question
@@ -136,20 +139,21 @@ class Plan:
                     f"query '{pair.query}' has no text",
                     hint="a judge needs the question; pool takes it from queries= (--queries)",
                 )
-            query, doc, document = _escaped(pair.query), _escaped(pair.doc), document_hash(text)
-            narrative, answer = self._background(pair)
-            background = (
-                "\0".join((question, narrative, answer)) if narrative or answer else question
-            )
-            for replicate in range(self.replicates):
-                key = self.setting.key(background, text, replicate)
+            query, doc, document = clean(pair.query), clean(pair.doc), document_hash(text)
+            background, narrative, answer = question, "", ""
+            if pair.narrative or pair.answer or self._needs_background:
+                narrative, answer = self._background(pair)
+                if narrative or answer:
+                    background = "\0".join((question, narrative, answer))
+            for replicate in replicates:
+                key = key_of(background, text, replicate)
                 pair_rows.append(PairRow(query, doc, key, replicate, question, document))
                 details.append((text, length, narrative, answer))
         todo: list[_Todo] = []
         replies = self.store.last_replies([row.key for row in pair_rows])
         with self.store.transaction() if self.record else nullcontext():
             for row, detail in zip(pair_rows, details, strict=True):
-                status, _ = replies.get(row.key, ("", 0))
+                status, _ = replies.get(row.key, _NO_REPLY)
                 if status and status not in self.retry:
                     self.stored += 1
                     if status != "ok":
@@ -195,8 +199,6 @@ class Plan:
 
     def _background(self, pair: Pair) -> tuple[str, str]:
         """Narrative and answer as far as the prompt shows them; without one that it shows, no call."""
-        if not (pair.narrative or pair.answer or self._needs_background):
-            return "", ""
         for example in self.prompt.examples:
             if example.query == pair.query and not same_question(example, pair.question):
                 raise InputError(
@@ -300,10 +302,3 @@ def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
-
-
-def _escaped(name: str) -> str:
-    """An id that SQLite accepts: bytes that are not valid UTF-8 are escaped."""
-    if name.isascii():
-        return name
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -170,7 +170,9 @@ def _stream_texts(path: str, ids: set[str]) -> dict[str, str]:
             text = text_of(fields) or fields.get("question", "")
             if texts.setdefault(key, text) != text:
                 raise InputError(
-                    f"id '{key}' has two different texts", where=where, hint="one id is one text"
+                    f"id '{key}' has two different texts",
+                    where=where,
+                    hint="an id must have only one text",
                 )
     if not texts:
         raise _none_of(ids, path)

@@ -165,6 +165,10 @@ class Postgres:
         """Begin a transaction."""
         self.execute("BEGIN")
 
+    def lock(self, table: str) -> None:
+        """Let no other process add to a table until the transaction ends; it can still be read."""
+        self.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
+
     def commit(self) -> None:
         """Commit it."""
         self.execute("COMMIT")

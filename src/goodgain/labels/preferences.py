@@ -1,4 +1,15 @@
-"""Side-by-side preferences of people between two systems, and the GSB that they make."""
+"""Side-by-side preferences of people between two systems, and the GSB that they make.
+
+>>> import goodgain as gg
+>>> from goodgain.labels.preferences import Preference, add_preferences, gsb_rows
+>>> with gg.Store("labels.db") as store:
+...     rows = [Preference(annotator="ann", query=f"q{i}", first="old", second="new", choice=choice,
+...                        sides="second first") for i, choice in enumerate(["second", "second", "same"])]
+...     add_preferences(store, rows)
+...     round(gg.gsb_labels(gsb_rows(store)).value, 3)
+3
+0.667
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from goodgain.results.text import html_table, render
 from goodgain.results.views import Plottable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from goodgain.labels.progress import Progress
     from goodgain.labels.scale import Gains
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _COLUMNS = ["query", "doc", "gain", "status", "replicates", "spread", "detail"]
 
 
+_LISTED = 8  # settings in a message
 _CHOICES = ("people", "annotator", "model", "setting")  # of labels, after # in a path
 _PEOPLE_COLUMNS = ["query", "doc", "gain", "status", "votes", "spread", "detail", "rule"]
 
@@ -155,16 +156,20 @@ class Labels(_LabelTable):
             and (prompt is None or prompt in (own.prompt, own.prompt.partition("@")[0]))
             and own.digest.startswith(setting or "")
         ]
-        if prompt is None:  # nuggets and preferences are not gains, unless they are asked for
-            settings = [s for s in settings if "task" not in s.parameters] or settings
+        if prompt is None and setting is None:  # nuggets and preferences are not gains of documents
+            tasks = [s.prompt.partition("@")[0] for s in settings if "task" in s.parameters]
+            settings = [s for s in settings if "task" not in s.parameters]
+            if tasks and not settings:
+                raise InputError(
+                    f"the label store has no gains of documents, only labels of: {', '.join(tasks)}",
+                    where=store.path,
+                    hint=f"choose them by their prompt (--prompt {tasks[0]})",
+                )
         if not settings:
             raise InputError(_none_match(model, prompt, setting), where=store.path)
         if len(settings) > 1:
-            names = "; ".join(
-                f"{s.digest[:8]}: {s.model}, {s.prompt}, {s.parameters}" for s in settings
-            )
             raise UsageError(
-                f"the label store has {len(settings)} settings: {names}",
+                f"the label store has {len(settings)} settings: {_listed(settings)}",
                 where=store.path,
                 hint="choose one with model=, prompt= or setting= (--model, --prompt, --setting); "
                 f"as a file: '{store.path}#setting={settings[0].digest[:8]}'",
@@ -179,14 +184,14 @@ class Labels(_LabelTable):
     def __iter__(self) -> Iterator[Label]:
         ensemble = self.setting.parameters.get("ensemble")
         rows_of_pairs = self.store.db.stream(
-            "SELECT p.query, p.doc, p.replicate, p.question, r.gain, r.status, r.detail "
+            "SELECT p.query, p.doc, p.replicate, p.document, p.question, r.gain, r.status, r.detail "
             f"FROM {self._pairs()} p LEFT JOIN replies r ON r.id = (SELECT id FROM replies "
             "WHERE key = p.key ORDER BY (status = 'ok') DESC, id DESC LIMIT 1) "
             "ORDER BY p.query, p.doc, p.created, p.id"
         )
         for (query, doc), rows in groupby(rows_of_pairs, key=lambda row: (row[0], row[1])):
-            last = {row[2]: row for row in rows}  # by replicate: the latest one counts
-            replies = {number: _Reply(*row[3:]) for number, row in last.items()}
+            last = current_replicates(row[2:] for row in rows)
+            replies = {number: _Reply(*row) for number, row in last.items()}
             if ensemble is not None:
                 yield _ensemble_label(query, doc, replies, ensemble)
             else:
@@ -201,10 +206,11 @@ class Labels(_LabelTable):
     def _pairs(self) -> str:
         """The table of pairs, or a query for those of the setting."""
         if self.pairs_table:
-            columns = "id, query, doc, key, replicate, question, '' AS created"
+            columns = "id, query, doc, key, replicate, question, '' AS created, "
+            columns += "CAST(NULL AS TEXT) AS document"
             return f"(SELECT {columns} FROM {self.pairs_table})"
         return (
-            "(SELECT a.id, a.query, a.doc, a.key, a.replicate, q.text AS question, a.created "
+            "(SELECT a.id, a.query, a.doc, a.key, a.replicate, q.text AS question, a.created, a.document "
             "FROM asked a JOIN questions q ON q.id = a.question "
             f"WHERE a.setting = {self.store.find_setting(self.setting)})"
         )
@@ -299,7 +305,7 @@ def labels_of(
     if people is not None and not annotators:
         raise InputError("the label store has no votes of people", where=store.path)
     if annotator is None and people is None:
-        settings = [own for _, own in store.settings() if "task" not in own.parameters]
+        settings = [own for _, own in store.gain_settings()]
         models = list(dict.fromkeys(own.model for own in settings))
         if not annotators or (models and prefer == "model"):
             return Labels.of(store)
@@ -364,6 +370,38 @@ def gains_of(source: Any, prefer: Literal["people", "model"] | None = None) -> G
     return Qrels.of(source).to_dict()
 
 
+def people_gains(source: Any) -> Gains:
+    """The gains that people gave: the votes of a store, or judgments in any other form.
+
+    A store's labels of a model are refused: whoever asks for people would take them for the truth.
+    """
+    labels = stored_labels(source, prefer="people")
+    if isinstance(labels, Labels):
+        raise InputError(
+            f"human labels are needed, but these are from the model '{labels.setting.model}'",
+            where=labels.store.path,
+            hint="goodgain labels import STORE FILE --annotator NAME, or goodgain judge STORE",
+        )
+    return gains_of(source) if labels is None else labels.to_dict()
+
+
+def current_replicates(rows: Iterable[Sequence[Any]]) -> dict[int, Sequence[Any]]:
+    """What counts of the rows of one pair, oldest first: replicate, document, question, and whatever follows.
+
+    The last row of a replicate counts, unless a later one is about another text: then it is out of date.
+    Returns {replicate: its question and whatever follows}.
+    """
+    current: dict[int, Sequence[Any]] = {}
+    last_document = last_question = None
+    for replicate, document, question, *rest in rows:
+        changed = document and last_document and document != last_document
+        if changed or question != last_question:
+            current.clear()
+        last_document, last_question = document or last_document, question
+        current[replicate] = (question, *rest)
+    return current
+
+
 class _Reply(NamedTuple):
     question: str
     gain: float | None
@@ -413,6 +451,19 @@ def _ensemble_label(
         detail=combined.detail,
         question=next(iter(replies.values())).question,
     )
+
+
+def _listed(settings: Sequence[Setting]) -> str:
+    """The first settings by id, model and prompt, and by the parameters in which equal ones differ."""
+    names = []
+    for own in settings[:_LISTED]:
+        same = [s.parameters for s in settings if (s.model, s.prompt) == (own.model, own.prompt)]
+        keys = sorted({key for parameters in same for key in parameters})
+        differ = [key for key in keys if any(p.get(key) != same[0].get(key) for p in same)]
+        values = "".join(f", {key}={own.parameters.get(key)!r:.40}" for key in differ)
+        names.append(f"{own.digest[:8]}: {own}{values}")
+    more = len(settings) - len(names)
+    return "; ".join(names) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def _none_match(model: str | None, prompt: str | None, setting: str | None) -> str:

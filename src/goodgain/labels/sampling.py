@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.frames import Frame, build_frame, check_strata, pack, shares, spread_of, unpack
-from goodgain.labels.result import Labels, PeopleLabels, gains_of
+from goodgain.labels.result import Labels, PeopleLabels, people_gains
 from goodgain.labels.store import Store, now
 from goodgain.ranking.evaluator import several_runs
 from goodgain.results.text import render
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Unit = Literal["pairs", "queries"]
 ALLOCATIONS = {
-    "proportional": "as many of each stratum as its size asks for",
-    "equal": "the same number of each stratum",
+    "proportional": "in proportion to the size of each stratum",
+    "equal": "the same number from each stratum",
     "neyman": "more where an earlier sample shows that people and judge differ more",
 }
 _COLUMNS = ["position", "query", "doc"]
@@ -141,6 +141,7 @@ def draw_sample(
     human: Any = None,
     model: str | None = None,
     prompt: str | None = None,
+    setting: str | None = None,
 ) -> Sample:
     """Draw what people should judge, and keep it in the store with the probability of every draw.
 
@@ -153,7 +154,7 @@ def draw_sample(
     by = tuple(by)
     _check(count, unit, allocation, earlier)
     check_strata(by, unit, runs)
-    labels = optional_labels(store, model, prompt)
+    labels = optional_labels(store, model, prompt, setting)
     frame = build_frame(labels, runs, depth)
     members: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
     if unit == "queries":
@@ -207,7 +208,7 @@ def _check(count: int, unit: str, allocation: str, earlier: str | None) -> None:
         )
     if (allocation == "neyman") != (earlier is not None):
         raise UsageError(
-            "allocation neyman needs an earlier sample, and only it does",
+            "allocation neyman, and no other, needs an earlier sample",
             hint="earlier='NAME' (--learn-from NAME)",
         )
 
@@ -262,17 +263,17 @@ def frame_rows(
 
 
 def optional_labels(
-    store: Store, model: str | None = None, prompt: str | None = None
+    store: Store, model: str | None = None, prompt: str | None = None, setting: str | None = None
 ) -> Labels | None:
-    """The labels of the store; None if it has none yet."""
-    if model is None and prompt is None and not store.settings():
+    """The labels of the store; None if no model has labelled documents yet."""
+    if not store.gain_settings() and (model, prompt, setting) == (None, None, None):
         return None
-    return Labels.of(store, model=model, prompt=prompt)
+    return Labels.of(store, model=model, prompt=prompt, setting=setting)
 
 
 def human_gains(store: Store, human: Any = None) -> Gains:
     """The labels of people: those passed, or else the votes in the store, by majority."""
-    return PeopleLabels(store).to_dict() if human is None else gains_of(human)
+    return PeopleLabels(store).to_dict() if human is None else people_gains(human)
 
 
 def write_sample(store: Store, sample: Sample) -> None:
@@ -296,7 +297,7 @@ def write_sample(store: Store, sample: Sample) -> None:
         if not store.insert("samples", [row]):
             raise UsageError(
                 f"the store has a sample '{sample.name}' already",
-                hint="choose another name (--name)",
+                hint="choose another name (--sample)",
             )
         add_units(store, sample.name, sample.units)
 

@@ -12,8 +12,8 @@ from goodgain.errors import InputError, UsageError
 Gains = dict[str, dict[str, float]]  # {query: {document: gain}}
 Outside = Literal["error", "clip"]
 OUTSIDE = {
-    "error": "refuse them",
-    "clip": "count them as the nearest end of the scale, and say how many",
+    "error": "report an error",
+    "clip": "count them as the nearest end of the scale, and report how many",
 }
 
 

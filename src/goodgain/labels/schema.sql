@@ -62,8 +62,8 @@ CREATE TABLE documents (
   text TEXT,
   checksum TEXT NOT NULL
 );
--- The last row of a setting, query, document and replicate counts, by time, then by id:
--- a document whose text has changed is labelled again.
+-- The last row of a setting, query, document and replicate counts, by time, then by id: a document whose text
+-- has changed is labelled again, and replicates about its earlier text no longer count.
 CREATE TABLE asked (
   id INTEGER PRIMARY KEY,
   setting INTEGER NOT NULL REFERENCES settings (id),
@@ -96,7 +96,7 @@ CREATE TABLE replies (
   CHECK ((status = 'ok') = (gain IS NOT NULL))
 );
 CREATE UNIQUE INDEX replies_one_gain ON replies (key) WHERE status = 'ok';
-CREATE INDEX replies_key ON replies (key, id);
+CREATE INDEX replies_key ON replies (key, status, id);
 -- Which process is paying for a key just now; a claim that has expired may be taken over.
 -- `reserved` is the part of the budget that a process may still spend, in a row of its own.
 CREATE TABLE claims (
@@ -224,7 +224,8 @@ LEFT JOIN replies r ON r.id = (
   SELECT l.id FROM replies l WHERE l.key = a.key ORDER BY (l.status = 'ok') DESC, l.id DESC LIMIT 1)
 WHERE NOT EXISTS (
   SELECT 1 FROM asked b WHERE b.setting = a.setting AND b.query = a.query AND b.doc = a.doc
-  AND b.replicate = a.replicate AND (b.created > a.created OR (b.created = a.created AND b.id > a.id)))
+  AND (b.replicate = a.replicate OR b.document <> a.document OR b.question <> a.question)
+  AND (b.created > a.created OR (b.created = a.created AND b.id > a.id)))
 UNION ALL
 SELECT v.query, v.doc, q.text, v.gain, CASE v.status WHEN 'label' THEN 'ok' ELSE v.status END, NULL, NULL,
   v.annotator, 0, v.reason, v.document, v.created

@@ -69,10 +69,19 @@ class Settling:
         one = len(self.pairs) == 1
         these = "this label" if one else f"these {len(self.pairs):,} labels"
         return (
-            f"{now}, but the unjudged documents could turn it round ({self.low:+.4f} to {self.high:+.4f}): "
+            f"{now}, but the unjudged documents could reverse this ({self.low:+.4f} to {self.high:+.4f}): "
             f"{these} of {self.unjudged:,} would settle {self.first} against {self.second}, if "
             f"{'it comes' if one else 'they come'} out as expected."
         )
+
+
+def one_measure(measure: str | Measure) -> Measure:
+    """The only measure of a text: each would ask for labels of its own."""
+    parsed = parse_all(measure)
+    if len(parsed) != 1:
+        listed = ", ".join(own.label for own in parsed)
+        raise UsageError(f"which labels count most depends on one measure, got {listed}")
+    return parsed[0]
 
 
 def settling_labels(
@@ -91,7 +100,7 @@ def settling_labels(
     side that could turn the verdict round, and the set is checked by evaluating it. They are no random
     sample, so they never correct a mean.
     """
-    (parsed,) = parse_all(measure)
+    parsed = one_measure(measure)
     runs = several_runs([first, second])
     declared = Scale.of(scale)
     if declared is None:

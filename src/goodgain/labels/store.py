@@ -14,8 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goodgain.labels.checksums import MODULUS, storable, stored_row, summand
-from goodgain.labels.database import columns
+from goodgain.labels.checksums import MODULUS, clean, stored_row, summand
+from goodgain.labels.database import columns, store_error
 from goodgain.labels.opening import is_url, open_database
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def now() -> str:
 
 def document_hash(text: str) -> str:
     """The SHA-256 of a document's text in UTF-8, by which the store knows it."""
-    return sha256(storable(text, "TEXT").encode()).hexdigest()
+    data = text.encode("utf-8", "backslashreplace")  # as `storable` writes it
+    return sha256(data.replace(b"\0", b"\\x00")).hexdigest()
 
 
 class Store:
@@ -216,32 +217,39 @@ class Store:
         sql = "SELECT coalesce(max(id), 0) FROM settings WHERE digest = ?"
         return int(self.db.execute(sql, (setting.digest,)).fetchone()[0])
 
+    def gain_settings(self) -> list[tuple[int, Setting]]:
+        """The settings whose labels are gains of documents, not nuggets or preferences."""
+        return [(n, own) for n, own in self.settings() if "task" not in own.parameters]
+
     def settings(self) -> list[tuple[int, Setting]]:
         """All settings with their row ids, oldest first."""
         rows = self.db.execute(
             "SELECT id, prompt, model, parameters, low, high FROM settings ORDER BY id"
         )
-        return [
-            (
-                number,
-                Setting(
-                    prompt=prompt,
-                    model=model,
-                    parameters=json.loads(parameters),
-                    low=low,
-                    high=high,
-                ),
-            )
-            for number, prompt, model, parameters, low, high in rows
-        ]
+        try:
+            return [
+                (
+                    number,
+                    Setting(
+                        prompt=prompt,
+                        model=model,
+                        parameters=json.loads(parameters),
+                        low=low,
+                        high=high,
+                    ),
+                )
+                for number, prompt, model, parameters, low, high in rows
+            ]
+        except (TypeError, ValueError):
+            raise store_error("malformed setting", self.path) from None
 
     def question(self, text: str) -> int:
         """The row id of a question, which is added if it is new."""
-        return self.questions([text])[storable(text, "TEXT")]
+        return self.questions([text])[clean(text)]
 
     def questions(self, texts: Iterable[str]) -> dict[str, int]:
         """The row ids of questions, which are added if they are new."""
-        wanted = list(dict.fromkeys(storable(text, "TEXT") for text in texts))
+        wanted = list(dict.fromkeys(map(clean, texts)))
         ids = self._question_numbers(wanted)
         if missing := [text for text in wanted if text not in ids]:
             self.insert("questions", ({"text": text} for text in missing))
@@ -270,11 +278,12 @@ class Store:
         """Add pairs with their keys in one transaction, unless they are the last of their document."""
         rows = list(pairs)
         with self.transaction():
+            self.db.lock("asked")  # two processes that plan the same pairs add them once
             number, time_of = self.setting(setting), now()
             texts = dict.fromkeys(row.question for row in rows)
             numbers = self.questions(texts)
-            questions = {text: numbers[storable(text, "TEXT")] for text in texts}
-            ids = [(storable(row.query, "TEXT"), storable(row.doc, "TEXT")) for row in rows]
+            questions = {text: numbers[clean(text)] for text in texts}
+            ids = [(clean(row.query), clean(row.doc)) for row in rows]
             last = self._last_keys(number, list(dict.fromkeys(ids)))
             new = []
             for row, (query, doc) in zip(rows, ids, strict=True):
@@ -342,13 +351,12 @@ class Store:
         """The status and the id of the reply that counts for each key: ok, or else the last failure."""
         last: dict[str, tuple[str, int]] = {}
         for chunk in chunks(keys):
-            marks = ",".join("?" * len(chunk))
-            cursor = self.db.execute(
-                f"SELECT key, status, id FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
-                chunk,
-            )
-            for key, status, number in cursor:
-                last[key] = status, number
+            marks = ",".join("?" * len(chunk))  # the index has all three columns: no row is read
+            sql = f"SELECT key, status, id FROM replies WHERE key IN ({marks})"
+            for key, status, number in self.db.execute(sql, chunk):
+                before = last.get(key)
+                if before is None or status == "ok" or (before[0] != "ok" and before[1] < number):
+                    last[key] = status, number
         return last
 
     def done(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from goodgain.errors import InputError
+from goodgain.errors import GoodgainError, InputError
 from goodgain.io.columns import find_columns, has_column
 from goodgain.labels.entries import (
     Entry,
@@ -306,6 +306,8 @@ def read_phoenix(records: Records, reading: Reading) -> Iterator[Entry]:
             pair = Pair(str(row["span_id"]), str(int(float(str(position)))), "", "")
         kind = row.get("annotator_kind") or "HUMAN"
         who: dict[str, Any] = {"model": str(metadata.get("model") or f"{kind} {name}")}
+        if kind == "HUMAN" or metadata.get("model"):  # the name is not part of who that is
+            reading.require_one(str(name), where)
         if kind == "HUMAN":
             first = next((row.get(k) for k in ("user_id", "identifier") if row.get(k)), None)
             who = {"annotator": reading.person(first or metadata.get("reviewer"), where)}
@@ -354,6 +356,7 @@ def read_langfuse(records: Records, reading: Reading) -> Iterator[Entry]:
                 continue
             pair = Pair(str(trace), str(observation), "", "")
         if row.get("source") == "ANNOTATION":
+            reading.require_one(str(row.get("name")), where)
             who = {"annotator": reading.person(row.get("authorUserId"), where)}
         else:
             who = {"model": f"{row.get('source', 'API')} {row.get('name')}"}
@@ -399,6 +402,28 @@ READERS: dict[str, Callable[[Records, Reading], Iterator[Entry]]] = {
     "phoenix": read_phoenix,
     "langfuse": read_langfuse,
 }
+
+
+def read_records(form: str, records: Records, reading: Reading) -> Iterator[Entry]:
+    """The labels in a tool's records; a record of another shape is refused with its place."""
+    place = ""
+
+    def with_places() -> Records:
+        nonlocal place
+        for where, record in records:
+            place = where
+            yield where, record
+
+    try:
+        yield from READERS[form](with_places(), reading)
+    except GoodgainError:  # which says more, with its own place
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(
+            f"the record is not of the form '{form}': {error or type(error).__name__}",
+            where=place,
+            hint="is it an export of this tool?",
+        ) from None
 
 
 def form_of(record: dict[str, Any], path: str = "") -> str:

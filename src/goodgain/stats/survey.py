@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     Ints = NDArray[np.intp]
 
 FEWEST = 10  # sampled units, below which no interval was found to hold
-FEWEST_GRADED = 30  # the same for more than two values
+FEWEST_GRADED = 40  # the same for more than two values
 IN_CLASS = 10  # sampled units of each class of predictions
-_LONGER = 1.5  # over n: by which share an interval by Student's t is made longer
-_OFF_MODE = 10  # sampled units whose value is not the most frequent one
+_OFF_MODE = (
+    10  # sampled units whose value is not the most frequent one, by what the predictions say
+)
+_FEWEST_OFF_MODE = 2  # the same, by the sample itself
 _OFF_MODE_STEPS = 30  # the same of units drawn one by one
-_SKEWED = 8  # sampled units for each unit of squared skewness
 _DISAGREE = 30  # sampled units whose error is not the most frequent one; 80 % of a small sample
 
 
@@ -65,6 +66,12 @@ class Estimate(NamedTuple):
 
 def estimate_total(units: Units, confidence: float = 0.95) -> Estimate:
     """The total of a stratified sample, drawn at random and without replacement within strata."""
+    estimate = _estimate_total(units, confidence)
+    left = len(units.weights) - estimate.n
+    return estimate._replace(more=min(estimate.more, left))  # all of them need no interval
+
+
+def _estimate_total(units: Units, confidence: float) -> Estimate:
     import numpy as np
 
     n, size = len(units.sampled), len(units.weights)
@@ -106,8 +113,8 @@ def estimate_without_predictions(units: Units, confidence: float = 0.95) -> Esti
 def _shortage(units: Units) -> tuple[int, str] | None:
     """How many more units of more than two values are needed for Student's t, and why; None if none.
 
-    What the sample would show is judged by the predictions of all units where possible: a rule that looks
-    at the sample alone prints intervals for lucky samples, and those do not hold.
+    What the sample would show is judged by the predictions of all units where possible. A rule that looks
+    at the sample prints intervals for samples in which the rare values are frequent: so it asks for little.
     """
     import numpy as np
 
@@ -119,23 +126,26 @@ def _shortage(units: Units) -> tuple[int, str] | None:
     if 2 * len(predictions) < len(units.predictions):  # then the sample says more
         predictions = units.values
     share = off_mode(predictions) / len(predictions)
-    if off < _OFF_MODE // 2:
+    if off < _FEWEST_OFF_MODE:
         more = math.ceil(n * _OFF_MODE / max(off, 1)) - n
         return more, f"only {off} of {n} differ from the most frequent value"
     if n * share < _OFF_MODE:
         more = math.ceil(_OFF_MODE / max(share, 1 / len(predictions))) - n
         return more, "most values are the same"
-    if n < (least := math.ceil(_SKEWED * _skewness(predictions) ** 2)):
-        return least - n, "the values are skewed"
     return None
 
 
-def _skewness(values: Floats) -> float:
+def _longer(deviations: Floats) -> float:
+    """How much longer than Student's t an interval must be to hold with skewed values.
+
+    The first term that the t-interval lacks is about skewness^2 / n (Hall, Annals of Statistics 1988);
+    the rest is what `scripts/label_coverage.py` shows to be missing with few units.
+    """
     import numpy as np
 
-    deviations = values - values.mean()
-    spread = float(np.sqrt(np.mean(deviations**2)))
-    return float(np.mean(deviations**3)) / spread**3 if spread > 1e-12 else 0.0
+    spread = math.sqrt(float(np.mean(deviations**2)))
+    skewness = float(np.mean(deviations**3)) / spread**3 if spread > 1e-12 else 0.0
+    return 1 + (0.5 + skewness**2) / len(deviations)
 
 
 def _too_few(value: float, n: int, more: int, reason: str) -> Estimate:
@@ -169,8 +179,8 @@ def _regression(
 ) -> tuple[float, float, float]:
     """The generalised regression estimator: total, weight of the predictions, half the interval.
 
-    Residuals are divided by one minus their leverage (HC3), and the interval is longer by 1.5 / n: with
-    skewed values the usual one covers too seldom.
+    Residuals are divided by one minus their leverage (HC3), and the interval is the longer the more
+    skewed they are: the usual one covers too seldom.
     """
     import numpy as np
 
@@ -189,15 +199,16 @@ def _regression(
     g = 1 + x @ (products @ short)
     leverage = np.einsum("ij,jk,ik->i", x, products, x) * inverse
     u = g * residuals / np.maximum(1 - leverage, 1e-6)
-    variance = 0.0
+    variance, deviations = 0.0, np.zeros(len(u))
     for stratum in np.flatnonzero(drawn > 1):
         own = u[strata == stratum]
         size, n = float(counts[stratum]), len(own)
         variance += size**2 * (1 - n / size) * float(own.var(ddof=1)) / n
+        deviations[strata == stratum] = size / n * (own - own.mean())
     freedom = max(1, len(z) - len(columns) - (int((counts > 0).sum()) - 1))
     weight = float(slopes[1]) if predicted else 0.0
-    longer = 1 + _LONGER / len(z)
-    return value, weight, longer * t_ppf(0.5 + confidence / 2, freedom) * math.sqrt(variance)
+    quantile = _longer(deviations) * t_ppf(0.5 + confidence / 2, freedom)
+    return value, weight, quantile * math.sqrt(variance)
 
 
 class _Cell(NamedTuple):
@@ -294,7 +305,7 @@ def estimate_from_steps(steps: Steps, confidence: float = 0.95) -> Estimate:
         total = math.fsum(z)
         return Estimate(total, total, total, "census", 0.0, n)
     if n == 0:
-        return _too_few(math.nan, 0, 3 * FEWEST, "nothing was judged")
+        return _too_few(math.nan, 0, min(size, FEWEST_GRADED), "nothing was judged")
     predicted = steps.weights * np.nan_to_num(steps.predictions)
     x = predicted[steps.sampled]
     slope = _slopes_so_far(z, x, steps.probabilities, float(np.mean(predicted**2)))
@@ -311,9 +322,11 @@ def estimate_from_steps(steps: Steps, confidence: float = 0.95) -> Estimate:
         more = max(
             FEWEST_GRADED - int(inside.sum()), math.ceil(n * _OFF_MODE_STEPS / max(off, 1)) - n
         )
-        return _too_few(value, n, more, f"{off} of {n} differ from the most frequent value")
+        why = f"{off} of {n} differ from the most frequent value"
+        return _too_few(value, n, min(more, size - n), why)
     error = math.sqrt(float(share**2 @ (totals - value) ** 2) * n / (n - 1))
-    half = t_ppf(0.5 + confidence / 2, n - 1) * error
+    quantile = _longer(share * (totals - value)) * t_ppf(0.5 + confidence / 2, n - 1)
+    half = quantile * error
     return Estimate(value, value - half, value + half, "steps", float(slope[-1]), n)
 
 

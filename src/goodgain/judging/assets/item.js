@@ -34,7 +34,7 @@ function drawItem() {
       element("h2", { id: "question", tabindex: "-1" }, "Nothing left to judge"),
       element("p", {}, session.role === "adjudicator"
         ? "You adjudicate under this name. See “Adjudicate”."
-        : "Every item of your queue has your label, or somebody else's. Thank you.")));
+        : "Every item in your queue has been labelled, by you or someone else. Thank you.")));
   } else {
     box.append(questionCard(item), session.setup.mode === "sides" ? sidesCard(item) : documentCard(item), answerBar(item));
   }
@@ -64,7 +64,7 @@ function documentCard(item) {
   if (item.title) card.append(element("h3", { dir: "auto" }, titleText(item.title, terms)));
   card.append(element("p", { class: "address" }, item.url ? webLink(item.url, item.url) : userText(item.doc)));
   if (item.text) card.append(bodyText(item.text, terms));
-  else card.append(element("p", { class: "warning" }, "There is no text of this document here. Follow the link, or skip it."));
+  else card.append(element("p", { class: "warning" }, "The text of this document is not available here. Follow the link, or skip it."));
   if (item.cut) card.append(element("p", { class: "warning" }, `Cut: the document has ${counted(item.cut, "character")}.`));
   return card;
 }

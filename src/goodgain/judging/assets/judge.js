@@ -68,8 +68,8 @@ function chooseName(problem = "") {
   const box = form("Who are you?", [
     element("label", { for: "name" }, "Your name, as it is stored with your labels"), input,
     element("datalist", { id: "names" }, names.map((name) => element("option", { value: name }))),
-    adjudicates ? element("label", { class: "check" }, element("input", { type: "checkbox", name: "adjudicator" }), " I only settle disagreements (such a name sees the labels of others and cannot label)") : null,
-    session.setup.guidelines ? null : element("p", { class: "note" }, "No guidelines file was given; the scale below is all there is."),
+    adjudicates ? element("label", { class: "check" }, element("input", { type: "checkbox", name: "adjudicator" }), " I only settle disagreements (this name sees other people's labels and cannot label)") : null,
+    session.setup.guidelines ? null : element("p", { class: "note" }, "There are no guidelines, only the scale below."),
     element("ul", { class: "scale" }, session.setup.grades.map(({ gain, text }) => element("li", {}, element("b", {}, gainText(gain)), " ", text))),
   ], "Start", async (data) => {
     const answer = await request("start", { annotator: data.get("name"), role: data.get("adjudicator") ? "adjudicator" : "annotator" });
@@ -186,7 +186,7 @@ async function begin() {
     try {
       at("status").textContent = (await deliver(entry)).message;
     } catch (error) {
-      alertText(`A label of before was not saved: ${error.message}.`);
+      alertText(`An earlier label was not saved: ${error.message}.`);
     }
   }
   const name = localStorage.getItem(NAME);

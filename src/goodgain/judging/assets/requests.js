@@ -91,7 +91,7 @@ function notSaved(reason) {
 
 addEventListener("online", () => hurry());
 
-// --- the time that a label takes: without hidden pages, and with at most `idle` seconds between two signs of life ---
+// --- the time that a label takes: without hidden pages, and with at most `idle` seconds between two interactions ---
 
 const clock = {
   key: "", elapsed: 0, since: null,

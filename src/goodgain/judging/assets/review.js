@@ -26,7 +26,7 @@ async function drawAgreement() {
   }
   if (data.people.length) {
     box.append(table("Annotators", ["", "labels", "skipped", "median time"], data.people.map((person) => [userText(person.name), number(person.labels, 0), number(person.skipped, 0), person.seconds === null ? "–" : `${number(person.seconds, 1)} s`])));
-    box.append(element("p", { class: "note" }, `The clock stops while the page is hidden, and counts at most ${session.setup.idle} seconds between two signs of life.`));
+    box.append(element("p", { class: "note" }, `The clock stops while the page is hidden, and counts at most ${session.setup.idle} seconds between two interactions.`));
   }
   at("question").focus();
 }
@@ -37,7 +37,7 @@ async function drawAdjudication() {
   box.replaceChildren(element("h2", { id: "question", tabindex: "-1" }, "Adjudicate"),
     element("p", {}, data.items.length ? `${counted(data.items.length, "disagreement")} to settle${data.settled ? `, ${data.settled} settled` : ""}.` : `No disagreement to settle${data.settled ? `; ${data.settled} settled` : ""}.`));
   if (data.hidden) {
-    box.append(element("p", { class: "note" }, `${counted(data.hidden, "disagreement")} about items that you have not judged yourself ${data.hidden === 1 ? "is" : "are"} not here, since the labels of others would not leave you blind. Judge them first, or adjudicate under a name that does not label.`));
+    box.append(element("p", { class: "note" }, `${counted(data.hidden, "disagreement")} about items that you have not judged yourself ${data.hidden === 1 ? "is" : "are"} not here, because seeing other people's labels would influence you. Judge them first, or adjudicate under a name that does not label.`));
   }
   data.items.forEach((item, i) => box.append(disagreement(item, i)));
   at("question").focus();

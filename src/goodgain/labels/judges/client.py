@@ -16,7 +16,7 @@ from goodgain.errors import MissingExtraError, UsageError
 from goodgain.labels.judges.failures import error_in, reported_error
 from goodgain.labels.judges.identity import plain_url
 from goodgain.labels.judges.options import check_extra_body, option_parameters, secret_values
-from goodgain.labels.judges.protocol import Fatal, Price, Reply, Request, Retry
+from goodgain.labels.judges.protocol import MAX_TOKENS, Fatal, Price, Reply, Request, Retry
 from goodgain.labels.judges.replies import loads
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _NOT_SENT = (
     "ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "LocalProtocolError",
     "UnsupportedProtocol", "InvalidURL",
 )  # fmt: skip
-_MAX_TOKENS = 2**53  # of one reply; a larger number is no count
 
 # The clients spend a seventh of a call on these headers about the machine, which no server needs.
 _OMITTED_HEADERS = tuple(
@@ -245,9 +244,8 @@ class ClientJudge:
 
     def _redact(self, text: str) -> str:
         """Replace the key, and the values of headers, wherever they occur in a text."""
-        for secret in (os.environ.get(self.key_name), *secret_values(self.headers)):
-            if secret:
-                text = text.replace(secret, "[key]")
+        for secret in secret_values(os.environ.get(self.key_name), self.headers):
+            text = text.replace(secret, "[key]")
         return text
 
 
@@ -286,6 +284,6 @@ def count_of(usage: Any, *names: str) -> int | None:
     if not isinstance(usage, dict):
         return None
     counts = [usage[name] for name in names if usage.get(name) is not None]
-    if not counts or any(type(n) not in (int, float) or not 0 <= n < _MAX_TOKENS for n in counts):
+    if not counts or any(type(n) not in (int, float) or not 0 <= n < MAX_TOKENS for n in counts):
         return None
     return int(sum(counts))

@@ -43,6 +43,7 @@ _ACCOUNT = re.compile(
     r"(?:suspend|deactivat|disabl|terminat|banned|blocked|restrict|not supported)",
     re.IGNORECASE,
 )
+_ERROR_FIELDS = ("errors", "detail", "message", "msg", "error_message", "error_msg")
 # Names of errors, for those that come with status 200 or with none of their own.
 _STATUS_BY_NAME = {
     "authentication_error": 401, "invalid_api_key": 401, "unauthorized": 401, "unauthenticated": 401,
@@ -80,13 +81,13 @@ class ServerError:
     def handle(self, headers: Any, key_name: str) -> Reply:
         """Raise `Fatal` or `Retry`, or return what this document's status is."""
         if self.status == 402 or self.names & _NO_MONEY:
-            raise Fatal(self.detail, "the account has no money left")
+            raise Fatal(self.detail, "the account has no credit left")
         if self.status in _TRANSIENT or self.status >= 500:
             raise Retry(self.detail, retry_after(headers))
         if self.is_moderation():
             return Reply(self.text, "filtered", 0, 0, detail=self.detail)
         if _NO_MONEY_TEXT.search(self.message):
-            raise Fatal(self.detail, "the account has no money left")
+            raise Fatal(self.detail, "the account has no credit left")
         if self.status in _HINTS:
             hint = _HINTS[self.status].format(key=key_name)
             raise Fatal(self.detail, hint, unless_others_succeed=self.status != 401)
@@ -100,20 +101,23 @@ def error_in(status: int, text: str, data: Any = None) -> ServerError:
             data = loads(text)
         except ValueError:
             data = None
+    data = _unwrapped(data)
     error = reported_error(data)
+    if isinstance(error, list) and error:
+        error = error[0]
     fields = error if isinstance(error, Mapping) else {}
     if not fields and isinstance(data, Mapping):
         fields = data
     names = frozenset(
         str(value).lower()
         for source in (fields, data if isinstance(data, Mapping) else {})
-        for name in ("code", "type", "status", "reason", "error_code")
+        for name in ("code", "type", "status", "reason", "error_code", "statusCode", "status_code")
         if isinstance(value := source.get(name), str | int) and not isinstance(value, bool)
     )
     message = next(
         (
             value
-            for value in (fields.get("message"), error, fields.get("detail"))
+            for value in (fields.get("message"), error, fields.get("detail"), fields.get("msg"))
             if isinstance(value, str) and value
         ),
         text,
@@ -128,6 +132,7 @@ def error_in(status: int, text: str, data: Any = None) -> ServerError:
 
 def reported_error(data: Any) -> Any:
     """The error that a body reports, whatever the status of the reply; None if it reports none."""
+    data = _unwrapped(data)
     if not isinstance(data, Mapping):
         return None
     choices = data.get("choices")
@@ -135,14 +140,24 @@ def reported_error(data: Any) -> Any:
     for source in (data, first):
         if isinstance(source, Mapping) and source.get("error"):
             return source["error"]
-    answered = choices or data.get("content")
-    if not answered and (data.get("type") == "error" or data.get("object") == "error"):
+    if choices or data.get("content"):
+        return None
+    if data.get("type") == "error" or data.get("object") == "error":
         return data
-    return None
+    # Gateways and frameworks have forms of their own; an answer has none of these.
+    values = (data.get(name) for name in _ERROR_FIELDS)
+    return next((value for value in values if value and isinstance(value, str | list)), None)
+
+
+def _unwrapped(data: Any) -> Any:
+    """The object in a list of one, as some services send their errors."""
+    is_wrapped = isinstance(data, list) and len(data) == 1 and isinstance(data[0], Mapping)
+    return data[0] if is_wrapped else data
 
 
 def retry_after(headers: Any) -> float | None:
     """The delay that Retry-After requests, in seconds; the header is a number or a date."""
+    from datetime import UTC
     from email.utils import parsedate_to_datetime
     from time import time
 
@@ -154,8 +169,9 @@ def retry_after(headers: Any) -> float | None:
             seconds = float(value) * unit
         except ValueError:
             try:
-                seconds = parsedate_to_datetime(value).timestamp() - time()
-            except (ValueError, OverflowError):
+                moment = parsedate_to_datetime(value)
+                seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - time()
+            except (ValueError, TypeError, IndexError, OverflowError):
                 continue
         if seconds == seconds:
             return min(max(seconds, 0.0), _LONGEST_WAIT)

@@ -11,8 +11,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
+from datetime import date, time
+from decimal import Decimal
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import UUID
 
 from goodgain.errors import UsageError
 from goodgain.fingerprint import Fingerprint, fingerprint
@@ -25,9 +29,8 @@ _PORTS = {"http": 80, "https": 443}
 
 def model_of(judge: Any, name: str | None = None) -> str:
     """The name under which its labels are stored: `name`, its `model`, or its qualified name."""
-    model = name or getattr(judge, "model", None)
-    if model:
-        return str(model)
+    if name or has_name(judge):
+        return name or str(judge.model)
     while isinstance(judge, functools.partial):
         judge = judge.func
     kind = judge if hasattr(judge, "__qualname__") else type(judge)
@@ -35,14 +38,22 @@ def model_of(judge: Any, name: str | None = None) -> str:
 
 
 def has_name(judge: Any) -> bool:
-    """Whether its author has named it, so that its code need not be read."""
-    return bool(getattr(judge, "model", None))
+    """Whether its author has named it, so that its code need not be read.
+
+    Only a text is a name: `model` may also be a classifier, and two of these print alike.
+    """
+    model = getattr(judge, "model", None)
+    return isinstance(model, str) and bool(model)
 
 
 def parameters_of(judge: Any, name: str | None = None) -> dict[str, Any]:
     """What else tells it from other judges: its `parameters`, and a hash of its code if it has no name."""
     parameters = getattr(judge, "parameters", None)
-    settings = dict(parameters) if isinstance(parameters, Mapping) else {}
+    settings = (
+        {str(key): _plain(value, str(key)) for key, value in parameters.items()}
+        if isinstance(parameters, Mapping)
+        else {}
+    )
     if not (name or has_name(judge)):
         settings["code"] = code_digest(judge)
     return settings
@@ -79,5 +90,25 @@ def plain_url(url: str) -> str:
 
 def _known_by(value: Any) -> Any:
     """A judge inside another is known by its model and parameters."""
-    model = getattr(value, "model", None)
-    return (model, parameters_of(value)) if isinstance(model, str) and callable(value) else None
+    is_judge = callable(value) and has_name(value)
+    return (value.model, parameters_of(value)) if is_judge else None
+
+
+def _plain(value: Any, place: str) -> Any:
+    """A parameter as JSON, in which the store keeps it; refuses what would not be the same next time."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v, f"{place}.{k}") for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each, place) for each in value]
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(each, place) for each in value), key=repr)
+    if hasattr(value, "item") and not getattr(value, "shape", ()):  # a number of numpy
+        value = value.item()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, PurePath | date | time | Decimal | UUID):
+        return str(value)
+    raise UsageError(
+        f"the judge's parameter '{place}' is a {type(value).__name__}, which cannot be stored",
+        hint="parameters are texts, numbers, and lists or dictionaries of them",
+    )

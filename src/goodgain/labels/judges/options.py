@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _OWN = ("model", "messages", "system", "stream", "n", "max_tokens", "max_completion_tokens")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_SHORTEST_SECRET = 6  # shorter values are words such as "true", which occur in any text
+_SHORTEST_SECRET = 6  # shorter values are words such as "true" or "x", which occur in any text
 
 
 def option_parameters(
@@ -56,10 +56,10 @@ def check_extra_body(extra_body: Mapping[str, Any], where: str = "") -> None:
         ) from None
 
 
-def secret_values(headers: Mapping[str, str]) -> list[str]:
-    """Values of headers that must not be stored, with the last word of "Bearer ..."."""
+def secret_values(key: str | None, headers: Mapping[str, str]) -> list[str]:
+    """What must not be stored: the key, and values of headers, also the last word of "Bearer ..."."""
     values = [v for value in headers.values() for v in (value, value.rpartition(" ")[2])]
-    return [value for value in values if len(value) >= _SHORTEST_SECRET]
+    return [value for value in (key or "", *values) if len(value) >= _SHORTEST_SECRET]
 
 
 def parse_extra_body(text: str | None) -> dict[str, Any]:
@@ -101,6 +101,8 @@ def parse_headers(texts: Iterable[str]) -> dict[str, str]:
             raise UsageError(
                 f"header '{name}' contains a line break or another invisible character"
             )
+        if any(name.lower() == other.lower() for other in headers):
+            raise UsageError(f"duplicate --header '{name}'", hint="names do not depend on case")
         headers[name] = value
     return headers
 

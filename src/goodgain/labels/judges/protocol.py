@@ -19,6 +19,7 @@ Status = Literal["ok", "refused", "filtered", "truncated", "invalid", "error", "
 STATUSES: tuple[Status, ...] = (
     "ok", "refused", "filtered", "truncated", "invalid", "error", "no_text",
 )  # fmt: skip
+MAX_TOKENS = 2**53  # of one reply; a larger number is no count
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class Judge(Protocol):
 def reply_of(answer: Any) -> Reply:
     """What a judge returned, as a reply; docs/labels.md states the rules."""
     if isinstance(answer, Reply):
-        return answer
+        return _storable(answer)
     if answer is None:
         return Reply("", "refused", 0, 0, detail="the judge gave no gain")
     if isinstance(answer, str):
@@ -153,9 +154,23 @@ def reply_of(answer: Any) -> Reply:
         structured = isinstance(answer, Mapping | list | tuple)
         text = json.dumps(answer if structured else {"gain": _plain(answer)}, default=_plain)
     except Exception as error:  # of a type from elsewhere, or nested in itself
-        detail = f"the judge returned a {type(answer).__name__}, which is no gain: {error}"
+        detail = f"the judge returned a {type(answer).__name__}, which is not a gain: {error}"
         return Reply("", "invalid", 0, 0, detail=detail[:300])
     return Reply(text, tokens_in=0, tokens_out=0)
+
+
+def _storable(reply: Reply) -> Reply:
+    """A reply of a judge from elsewhere, in which nothing can keep it and others from being stored."""
+    text, detail = (value if isinstance(value, str) else "" for value in (reply.text, reply.detail))
+    status: Status = reply.status
+    if status not in STATUSES or text is not reply.text:
+        what = f"status {status!r:.40}" if text is reply.text else f"text {reply.text!r:.40}"
+        status, detail = "invalid", f"the judge returned a Reply with {what}"
+    tokens = [
+        int(count) if isinstance(count, int | float) and 0 <= count < MAX_TOKENS else None
+        for count in (reply.tokens_in, reply.tokens_out)
+    ]
+    return Reply(text, status, tokens[0], tokens[1], detail, bool(reply.estimated))
 
 
 def _plain(value: Any) -> Any:

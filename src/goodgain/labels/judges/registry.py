@@ -37,6 +37,11 @@ def judge_for(model: str, **settings: Any) -> Judge:
 def judge_of(judge: Judge | str) -> Judge:
     """The judge itself, or the one of this name, which may also be the name of a model."""
     if not isinstance(judge, str):
+        if not callable(judge):
+            raise UsageError(
+                f"the judge is a {type(judge).__name__}, which cannot be called: {judge!r:.60}",
+                hint="a judge is a function of a Request, a judge object, or the name of a model",
+            )
         return judge
     by_name = judge in BUILT_IN or judge in plugin_names(GROUP)
     return create_judge(judge) if by_name else judge_for(judge)

@@ -27,9 +27,9 @@ _FENCE = re.compile(r"(?:```|~~~)[\w-]*[^\S\n]*\n(.*)\n\s*(?:```|~~~)", re.DOTAL
 _INTEGER = re.compile(r"[+-]?\d{1,18}(?:\.0*)?")
 _STATED = re.compile(
     r"(?<![\w-])(?:gain|label|grade|score|rating)s?[*_`)\]]*\s*(?::|=|\bis\b|->|→)[\s*_`\"'(\[]*"
-    r"(?P<number>[+-]?\d+(?:\.\d+)?)"
-    r"(?P<rest>[*_`\"')\]]*\s*(?:(?:/|or|to|and|-|–|,|out of)\s*[+-]?\d+(?:\.\d+)?)?)"
-    r"(?=\s*(?:[.,;!)\n]|[-–—(]\s|$))",  # the sentence ends, or a remark follows
+    r"(?P<number>[+-]?\d++(?:\.\d++)?+)"  # possessive: 0.85 is not 0 and the end of a sentence
+    r"(?P<rest>[*_`\"')\]]*+(?:\s*(?:/|or|to|and|-|–|—|,|;|out of)\s*[+-]?\d++(?:\.\d++)?+)?+)"
+    r"(?=\s*(?:[.,;!)\n](?!\d)|[-–—]\s|\(|$))",  # the sentence ends, or a remark follows
     re.IGNORECASE,
 )
 _OF = re.compile(r"\W*(?:/|out of)\s*(\d+)", re.IGNORECASE)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.labeller import TEXT_LIMIT, label
-from goodgain.labels.nuggets.answers import read_answers
-from goodgain.labels.nuggets.bank import nugget_sources, read_nuggets
+from goodgain.labels.nuggets.answers import Answer, read_answers
+from goodgain.labels.nuggets.bank import last_assignments, nugget_sources, read_nuggets
 from goodgain.labels.nuggets.scores import AnswerNuggets, Assigned, NuggetScores
 from goodgain.labels.nuggets.tasks import per_call, task_prompt
 from goodgain.labels.pairs import Pair
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from goodgain.labels.ensemble import Ensemble
     from goodgain.labels.judges.protocol import Judge
-    from goodgain.labels.nuggets.answers import Answer
     from goodgain.labels.nuggets.bank import Nugget
 
 
@@ -70,6 +70,7 @@ def nugget_scores(
     opened = store if isinstance(store, Store) else Store(store, read_only=True)
     listed = read_answers(answers)
     if annotator is not None:
+        _refuse_repeats(listed)
         return _scores(opened, listed, source, annotator=annotator)
     prompt = task_prompt("nugget-assignment").version
     return _scores(opened, listed, source, labels=Labels.of(opened, model=model, prompt=prompt))
@@ -91,7 +92,7 @@ def _scores(
         nuggets = bank.get(answer.query, [])
         empty = answer.text is not None and not answer.text.strip()
         cuts += len(answer.text or "") > TEXT_LIMIT
-        key = answer.id if labels is not None else f"{answer.query}\0{answer.system}"
+        key = answer.id if labels is not None else answer._replace(repeat="").id
         rows.append(
             AnswerNuggets(
                 system=answer.system,
@@ -123,14 +124,25 @@ def _machine(labels: Labels) -> dict[tuple[str, str], int]:
 
 
 def _human(store: Store, annotator: str) -> dict[tuple[str, str], int]:
-    rows = store.db.execute(
-        "SELECT query, system, nugget, support FROM assignments WHERE annotator = ? "
-        "ORDER BY created, id",
-        (annotator,),
-    ).fetchall()
-    if not rows:
+    assigned = last_assignments(store, annotator)
+    if not assigned:
         raise InputError(f"the store has no assignments of '{annotator}'", where=store.path)
-    return {(f"{query}\0{system}", nugget): int(support) for query, system, nugget, support in rows}
+    return {
+        (Answer(system, query, "", None).id, nugget): support
+        for (query, system, nugget), support in assigned.items()
+    }
+
+
+def _refuse_repeats(answers: list[Answer]) -> None:
+    """People's assignments name a query and a system, so they belong to one answer of it."""
+    counts = Counter((answer.query, answer.system) for answer in answers)
+    for (query, system), count in counts.items():
+        if count > 1:
+            raise InputError(
+                f"system '{system}' has {count} answers to query '{query}', and assignments of people do not "
+                "say to which they belong",
+                hint="give each repeat its own system name",
+            )
 
 
 def _bank(store: Store, source: str | None) -> dict[str, list[Nugget]]:

@@ -147,7 +147,21 @@ def import_nuggets(store: Store, rows: Any, source: str) -> tuple[int, int]:
         )
     unique = list(dict.fromkeys(nuggets))
     with store.transaction():
-        return add_nuggets(store, unique, source), store.insert("assignments", assigned)
+        known = last_assignments(store, source)
+        new = [
+            a for a in assigned if known.get((a["query"], a["system"], a["nugget"])) != a["support"]
+        ]
+        return add_nuggets(store, unique, source), store.insert("assignments", new)
+
+
+def last_assignments(store: Store, annotator: str) -> dict[tuple[str, str, str], int]:
+    """What a person says last about the answer to a query, by query, system and nugget."""
+    rows = store.db.execute(
+        "SELECT query, system, nugget, support FROM assignments WHERE annotator = ? "
+        "ORDER BY created, id",
+        (annotator,),
+    ).fetchall()
+    return {(query, system, nugget): int(support) for query, system, nugget, support in rows}
 
 
 def _rows(source: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:

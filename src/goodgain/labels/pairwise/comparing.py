@@ -48,7 +48,7 @@ def compare_documents(
 ) -> list[Choice]:
     """Ask a judge which of two documents of a query is better, for a random design of pairs.
 
-    `per_document` is the number of other documents that each is compared with, or of all others if there
+    `per_document` is the number of comparisons per document, or of all others if there
     are fewer. A call that failed gives no preference. `options` are those of `label`.
     """
     if per_document < 2:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.data.qrels import Qrels
 from goodgain.errors import InputError, UsageError
-from goodgain.labels.result import gains_of
+from goodgain.labels.result import people_gains
 from goodgain.labels.scale import Scale
 from goodgain.results.frames import AsFrames
 from goodgain.results.text import render
@@ -170,7 +170,7 @@ def grade_preferences(
         ) from None
     if not fitted.converged:
         raise InputError("the strengths did not converge", hint="use a smaller prior")
-    known = None if anchors is None else gains_of(anchors)
+    known = None if anchors is None else people_gains(anchors)
     grades = [
         grade
         for number, (query, docs) in enumerate(names)
