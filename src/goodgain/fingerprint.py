@@ -10,10 +10,12 @@ from __future__ import annotations
 import builtins
 import datetime
 import decimal
+import dis
 import enum
 import fractions
 import functools
 import hashlib
+import importlib.util
 import math
 import os
 import re
@@ -22,6 +24,7 @@ import sysconfig
 import types
 import uuid
 from collections import deque
+from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -157,8 +160,8 @@ class _Digest:
     def _contents(self, value: Any, name: str) -> bytes | None:
         """The hash of what a container or a subclass of a plain type holds; None for other objects."""
         if isinstance(value, dict | types.MappingProxyType):
-            return _hash(
-                *sorted(self.of(k) + self.of(v, f"{name}[{k!r:.20}]") for k, v in value.items())
+            return _hash(  # in its order: the first rule that fits may be the one that counts
+                *(self.of(k) + self.of(v, f"{name}[{k!r:.20}]") for k, v in value.items())
             )
         if isinstance(value, set | frozenset):
             return _hash(*sorted(map(self.of, value)))
@@ -190,11 +193,15 @@ class _Digest:
                 continue
             value = function.__globals__[name]
             references.append(_hash(name, self.of(value, name)))
-            if isinstance(value, types.ModuleType) and not _is_installed(value.__name__):
+            if isinstance(value, types.ModuleType):
                 references += self._module(value, function.__code__, name)
+        for module in _imported(function):
+            references.append(_hash(module.__name__, self.of(module)))
+            references += self._module(module, function.__code__, module.__name__)
         return _hash(
             "function", self._code(function.__code__), *closure, *references,
             self.of(function.__defaults__, "a default"), self.of(function.__kwdefaults__, "a default"),
+            self.of(vars(function), "an attribute"),
         )  # fmt: skip
 
     def _closure(self, function: types.FunctionType) -> list[bytes]:
@@ -209,10 +216,23 @@ class _Digest:
                 closure.append(b"")
         return closure
 
-    def _module(self, module: types.ModuleType, code: types.CodeType, name: str) -> list[bytes]:
-        """What code may use of a module of the user's own."""
-        names = (each for each in sorted(_names(code)) if each in vars(module))
-        return [_hash(each, self.of(vars(module)[each], f"{name}.{each}")) for each in names]
+    def _module(
+        self,
+        module: types.ModuleType,
+        code: types.CodeType,
+        name: str,
+        around: tuple[str, ...] = (),
+    ) -> list[bytes]:
+        """What code may use of a module of the user's own, and of the modules in it."""
+        if _is_installed(module.__name__) or module.__name__ in around:
+            return []
+        hashes = []
+        for each in sorted(_names(code) & vars(module).keys()):
+            value, place = vars(module)[each], f"{name}.{each}"
+            hashes.append(_hash(each, self.of(value, place)))
+            if isinstance(value, types.ModuleType):
+                hashes += self._module(value, code, place, (*around, module.__name__))
+        return hashes
 
     def _code(self, code: types.CodeType) -> bytes:
         """The hash of what code does, without its name and its place in a file."""
@@ -290,6 +310,31 @@ def _names(code: types.CodeType) -> set[str]:
     """The names of globals and attributes that code and the functions in it use."""
     inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
     return set(code.co_names).union(*map(_names, inner))
+
+
+def _imported(function: types.FunctionType) -> list[types.ModuleType]:
+    """The modules that a function imports when it is called."""
+    package = function.__globals__.get("__package__") or ""
+    modules = {}
+    for name, level in sorted(_imports(function.__code__)):
+        with suppress(Exception, SystemExit):  # then it cannot be called either, or does without
+            full = importlib.util.resolve_name("." * level + name, package or None)
+            modules[full] = importlib.import_module(full)
+    return list(modules.values())
+
+
+def _imports(code: types.CodeType) -> set[tuple[str, int]]:
+    """The names and levels of the import statements in code and the functions in it."""
+    imports: set[tuple[str, int]] = set()
+    constants: list[Any] = []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "IMPORT_NAME":
+            level = constants[-2] if len(constants) > 1 else 0
+            imports.add((instruction.argval, level if isinstance(level, int) else 0))
+        elif instruction.opname.startswith("LOAD_"):
+            constants.append(instruction.argval)
+    inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    return imports.union(*map(_imports, inner))
 
 
 def _qualified(value: Any) -> str:

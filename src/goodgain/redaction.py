@@ -8,48 +8,69 @@ from typing import Any
 
 HIDDEN = "***"
 _SECRET = re.compile(
-    r"(?:^|[-_.])(?:api[-_.]?key|access[-_.]?key|key|token|secret|password|passwd|pwd|auth|authorization|"
-    r"credential|signature|sig|sas|bearer|cookie|session)s?$",
+    r"(?:api|access|account|private|shared|secret|subscription|signing|encryption|master|admin|ssh|ssl)[-_.]?keys?$|"
+    r"(?:^|[-_.])(?:key|auth|authorization|signature|sig|sas|bearer|cookie|session|pat|jwt|pin)s?$|"
+    r"(?:token|secret|password|passwd|passphrase|pwd|credential)s?$",
     re.I,
 )
+_COUNTED = re.compile(r"tokens?$", re.I)  # --max-tokens 500 is a number, and no secret
 _KEY_LIKE = re.compile(
-    r"\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|hf|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9]{12,}[\w.-]*"
+    r"\b(?:(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|hf|npm|dop_v1|github_pat|glpat|pypi|xox[abeprs])[-_][-_A-Za-z0-9]{12,}|"
+    r"(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[-_A-Za-z0-9]{12,}|eyJ[-_A-Za-z0-9]{12,}[\w.-]*)"
 )
-_ACCOUNT = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)[^/@\s]+@", re.I)
-_PARAMETER = re.compile(r"(?P<name>[?&;][^=&;#\s]+)=(?P<value>[^&;#\s]+)")
+_ACCOUNT = re.compile(
+    r"(?P<scheme>[a-z][a-z0-9+.-]*://)(?:[^/\s?#]+@|[^/\s:@]+:(?!\d+(?:[/?#]|$))\S*@)", re.I
+)
 _VARIABLE = re.compile(r"(?:Bearer )?\$\{\w+\}")
 _PAIR = re.compile(r"(?P<name>[\w.-]+)(?P<sign>[=:]\s*)(?P<value>\S.*)", re.S)
+_SCHEME = re.compile(r"\b(?P<name>Bearer|Basic)\s+(?!\$\{)[-\w+/=.~]{6,}")
+_NAME = re.compile(
+    r"""(?P<name>[\w.-]+)\\?["']?\s*[=:](?!//)\s*"""
+)  # in a URL, a connection string or JSON
+_VALUE = re.compile(
+    r""""(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+'|(?:Bearer\s+)?[^\s"',;&#(){}\[\]]+(?:\{\w+\})?"""
+)
 
 
 def redacted(words: list[str]) -> list[str]:
     """The words of a command with the values of secret options, parameters and accounts hidden."""
     safe: list[str] = []
-    hide_next = False
+    hide_next = ""  # the secret option whose value comes next
     for word in words:
-        option, equals, _ = word.partition("=")
+        option, equals, value = word.partition("=")
         if hide_next and not word.startswith("--"):
-            safe.append(HIDDEN)
-            hide_next = False
+            safe.append(HIDDEN if _hides(hide_next, word) else word)
+            hide_next = ""
         elif word.startswith("-") and _SECRET.search(option.lstrip("-")):
-            safe.append(f"{option}={HIDDEN}" if equals else word)
-            hide_next = not equals
+            hidden = equals and _hides(option, value)
+            safe.append(f"{option}={HIDDEN}" if hidden else word)
+            hide_next = "" if equals else option
         else:
-            hide_next = False
+            hide_next = ""
             safe.append(hide_secrets(word))
     return safe
 
 
 def hide_secrets(text: str) -> str:
     """A text without accounts in URLs, secret parameters and settings, and what looks like a key."""
-    text = _ACCOUNT.sub(rf"\g<scheme>{HIDDEN}@", text)
-    text = _PARAMETER.sub(
-        lambda m: f"{m['name']}={HIDDEN}" if _hides(m["name"].lstrip("?&;"), m["value"]) else m[0],
-        text,
-    )
     pair = _PAIR.fullmatch(text)
-    if pair and "://" not in pair["name"] and _hides(pair["name"], pair["value"]):
-        text = f"{pair['name']}{pair['sign']}{HIDDEN}"
+    if pair and not pair["value"].startswith("//") and _hides(pair["name"], pair["value"]):
+        return f"{pair['name']}{pair['sign']}{HIDDEN}"
+    text = _ACCOUNT.sub(rf"\g<scheme>{HIDDEN}@", text)
+    text = _SCHEME.sub(rf"\g<name> {HIDDEN}", _without_values(text))
     return _KEY_LIKE.sub(HIDDEN, text)
+
+
+def _without_values(text: str) -> str:
+    """A text with the values behind secret names hidden, wherever they stand in it."""
+    pieces: list[str] = []
+    end = 0
+    for match in _NAME.finditer(text):
+        value = _VALUE.match(text, match.end())
+        if match.start() >= end and value and _hides(match["name"], value[0]):
+            pieces += text[end : match.end()], HIDDEN
+            end = value.end()
+    return "".join([*pieces, text[end:]])
 
 
 def hide_in(value: Any, name: str = "") -> Any:
@@ -64,4 +85,6 @@ def hide_in(value: Any, name: str = "") -> Any:
 
 
 def _hides(name: str, value: str) -> bool:
-    return bool(_SECRET.search(name)) and not _VARIABLE.fullmatch(value)
+    if not _SECRET.search(name) or _VARIABLE.fullmatch(value) or value == HIDDEN:
+        return False
+    return not (_COUNTED.search(name) and value.replace(".", "", 1).isdigit())

@@ -1,9 +1,16 @@
 """The toolkit on Apache Spark: takes DataFrames, returns DataFrames and the usual result objects.
 
-    result = goodgain.spark.evaluate(qrels_df, run_df, "nDCG@10 AP")
-    result.evaluation, result.per_query
-
 Results are bit-identical to those of the local functions, because the kernels are the same.
+
+>>> import goodgain.spark
+>>> session = goodgain.spark.start("local[2]", {"spark.ui.enabled": "false"})
+>>> qrels = session.createDataFrame([("q1", "a", 1)], ["query", "doc", "gain"])
+>>> run = session.createDataFrame([("q1", "b", 2.0), ("q1", "a", 1.0)], ["query", "doc", "score"])
+>>> result = goodgain.spark.evaluate(qrels, run, "RR")
+>>> result.evaluation["RR"], [row["RR"] for row in result.per_query.collect()]
+(0.5, [0.5])
+
+`good_gain` takes conversations, and `label` pairs or conversations, in the same way (docs/spark.md).
 """
 
 from __future__ import annotations

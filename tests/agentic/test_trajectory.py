@@ -144,7 +144,7 @@ def test_the_command(tmp_path, capsys):
     assert run_command([*words, "c7"]) == 0
     text = capsys.readouterr().out
     assert text.startswith(
-        "They part at iteration 2: before searched for 'old words', after for 'new words'.\n"
+        "They diverge at iteration 2: before searched for 'old words', after for 'new words'.\n"
         "Of 2 good results both returned 1, only before 0, only after 1.\n"
     )
     assert "never" in text

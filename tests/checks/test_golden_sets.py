@@ -306,3 +306,31 @@ def test_directions_of_measures(tmp_path):
     lower = replace(result.cases[0], values={"RBP_resid": 0.5}, before={"RBP_resid": 0.2})
     assert lower.change("RBP_resid") == pytest.approx(0.3)
     assert lower.improvement("RBP_resid") == pytest.approx(-0.3)
+
+
+def _bomb(levels: int) -> str:
+    text = '"x"'
+    for level in range(levels):
+        text = f"&a{level} [{text}" + (f", *a{level - 1}" if level else ', "x"') * 8 + "]"
+    return text
+
+
+@pytest.mark.parametrize("content", [_bomb(10), "&a [x, *a]"])
+@pytest.mark.parametrize("field", ["relevant", "id", "tags"])
+def test_aliases_that_stand_for_too_much_are_refused(tmp_path, content, field):
+    """A kilobyte of YAML may stand for billions of values."""
+    path = tmp_path / "golden.yaml"
+    case = {"id": "c", "query": "x"} | {field: content}
+    lines = [f"{name}: {value}" for name, value in case.items()]
+    path.write_text("cases:\n  - " + "\n    ".join(lines) + "\n")
+    with pytest.raises(InputError, match="stand for more than 1,000,000 values"):
+        read_golden(str(path))
+
+
+def test_aliases_are_read(tmp_path):
+    path = tmp_path / "golden.yaml"
+    path.write_text(
+        "cases:\n  - {id: a, query: x, relevant: &both [d1, d2]}\n  - {id: b, query: y, relevant: *both}\n"
+    )
+    golden = read_golden(str(path))
+    assert [dict(case.relevant) for case in golden.cases] == [{"d1": 1.0, "d2": 1.0}] * 2

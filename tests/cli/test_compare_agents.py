@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -92,3 +93,20 @@ def test_bad_use(folder, capsys):
     ):
         assert run(arguments) == 2, arguments
         assert message in capsys.readouterr().err, arguments
+
+
+@pytest.mark.parametrize("command", ["compare", "gate"])
+def test_systems_of_one_file_are_not_taken_for_repeats(tmp_path, monkeypatch, capsys, command):
+    """Two systems in one of several files would be averaged as repeats of one."""
+    monkeypatch.chdir(tmp_path)
+    results = {"query": "q", "results": [{"id": "d", "gain": 2}]}
+    turns = [{"user": "u", "iterations": [{"searches": [results]}]}]
+    line = '{{"conversation": "c{}", "system": "{}", "turns": {}}}\n'
+    lines = [line.format(i, system, json.dumps(turns)) for system in "AB" for i in range(3)]
+    Path("both.jsonl").write_text("".join(lines))
+    Path("one.jsonl").write_text("".join(lines[:3]))
+    assert run([command, "--traces", "both.jsonl", "--traces", "one.jsonl", "-m", "CG"]) == 2
+    message = capsys.readouterr().err
+    assert "'both' holds 2 systems, such as 'A' and 'B' (both.jsonl)" in message
+    assert run([command, "--traces", "both.jsonl", "-m", "CG", "-q"]) in (0, 1)
+    assert "conversations" in capsys.readouterr().out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goodgain.redaction import hide_secrets, redacted
+from goodgain.redaction import hide_in, hide_secrets, redacted
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,26 @@ from goodgain.redaction import hide_secrets, redacted
         ["label", "--token", "SECRET"],
         ["label", "sk-SECRETSECRETSECRET"],
         ["label", "--password", "SECRET"],
+        ["experiment", "postgresql://me:p@SECRET@db/x"],
+        ["experiment", "postgresql://me:p/SECRET@db/x"],
+        ["label", "--store", "host=db user=me password=SECRET dbname=x"],
+        ["label", "--store", "host=db password='SECRET two' dbname=x"],
+        [
+            "evaluate",
+            "--conf",
+            "conn=DefaultEndpointsProtocol=https;AccountName=a;AccountKey=SECRET==",
+        ],
+        ["label", "--extra-body", '{"apiKey": "SECRET", "top_p": 1}'],
+        ["label", "--headers", '{"Authorization": "Bearer SECRET"}'],
+        ["label", "--headers", "{'X-Api-Key': 'SECRET'}"],
+        ["label", "clientSecret=SECRET"],
+        ["label", "accessToken:SECRET"],
+        ["label", "PGPASSWORD=SECRET"],
+        ["label", "--header", "X-Custom: Basic SECRET=="],
+        ["check", "--target", "https://host/s?X-Amz-Signature=SECRET&q=x"],
+        ["check", "--target", "https://host/s?q=x#access_token=SECRET"],
+        ["label", "ghp_SECRETSECRETSECRET"],
+        ["label", "--passphrase", "SECRET"],
     ],
 )
 def test_secrets_are_hidden(words):
@@ -32,7 +52,24 @@ def test_secrets_are_hidden(words):
 @pytest.mark.parametrize(
     "text",
     ["nDCG@10", "run=bm25.txt", "https://host/search?q={query}&k=10", "keyword.run", "--measures", "monkey=3",
-     "C:\\data\\run.txt", "key-value.run", "a:b"],
+     "C:\\data\\run.txt", "key-value.run", "a:b", "https://host:8080/@me/run.txt", "https://medium.com/@me/post",
+     "sklearn_baseline_of_tuesday.run", "pkg-of-everything-we-have.run", "hfhfhfhfhfhfhfhf", "max_tokens=500",
+     "token=${TOKEN}", "monkeys: 3", "nDCG(gain='exp')@10", "BASICALLY nothing"],
 )  # fmt: skip
 def test_other_words_stay(text):
     assert hide_secrets(text) == text
+
+
+def test_a_number_of_tokens_is_no_secret():
+    words = ["label", "--max-tokens", "500", "--max-tokens=0.5", "--token=500a"]
+    assert redacted(words) == [*words[:4], "--token=***"]
+
+
+def test_settings_keep_what_comes_from_the_environment():
+    settings = {
+        "headers": {"Authorization": "Bearer ${TOKEN}", "x-key": "SECRET"},
+        "max_tokens": "5",
+    }
+    assert hide_in(settings) == {
+        "headers": {"Authorization": "Bearer ${TOKEN}", "x-key": "***"}, "max_tokens": "5",
+    }  # fmt: skip

@@ -141,7 +141,7 @@ def test_errors_have_no_traceback(tmp_path, capsys):
     printed = output(capsys, "trace", str(path), status=2)
     assert printed.err == (
         f"goodgain: field 'turns' must be a list, got a number ({path}:1)\n"
-        "hint: see: goodgain trace --help\n"
+        "hint: correct it, or leave such conversations out: --skip-bad, skip_bad=True\n"
     )
     printed = output(capsys, "trace", str(path), "--skip-bad")
     assert "1 bad conversations were skipped" in printed.err

@@ -6,6 +6,8 @@ import json
 import re
 import sys
 import time
+from html import unescape
+from pathlib import Path
 
 import pytest
 
@@ -179,6 +181,18 @@ def test_a_folder_without_an_experiment(tmp_path, capsys):
     assert "is not the folder of an experiment" in capsys.readouterr().err
 
 
+def words_of(text: str) -> str:
+    """The words of an output, without numbers, stars and bars, which depend on the machine and the width."""
+    return " ".join(word for word in text.split() if not re.search(r"[\d│─·●█░]", word))
+
+
+def test_the_words_of_an_output():
+    assert (
+        words_of("hybrid  0.5007*  16 ms\n  0 │··──●── +0.1\nknown 870 ███ 100 %")
+        == "hybrid ms known %"
+    )
+
+
 @pytest.mark.slow
 def test_the_demo(tmp_path, capsys):
     start = time.process_time()
@@ -188,6 +202,12 @@ def test_the_demo(tmp_path, capsys):
     out = capsys.readouterr().out
     for word in ("graph (baseline)", "keyword", "knn", "hybrid", "swarm"):
         assert word in out
+    picture = (Path(__file__).parents[2] / "docs" / "demo.svg").read_text(encoding="utf-8")
+    lines = [unescape(line) for line in re.findall(r"<text[^>]*>([^<]*)", picture)]
+    for name in ("verdict", "by how much", "system", "known", "returned", "cited"):
+        pictured = {words_of(line) for line in lines if line.replace("\xa0", " ").startswith(name)}
+        printed = {words_of(line) for line in out.splitlines() if line.startswith(name)}
+        assert pictured & printed, f"renew the README's picture: make docs ({name})"
     # In one look: who is better, by how much, at what cost, by the primary measures only.
     verdict, numbers = out.splitlines()[:2]
     assert verdict.startswith("verdict") and "hybrid is better than graph" in verdict

@@ -273,7 +273,7 @@ def test_vectors_computed_before_give_the_same_ranking(sources, tmp_path):
     assert not result.failures
     lists = rankings(result)
     assert all(lists[name] == lists["plain"] for name in systems)
-    assert any("npy: the vectors of queries were computed before" in w for w in result.warnings())
+    assert any("npy: the query vectors were precomputed" in w for w in result.warnings())
     assert not any("mixed: the vectors" in w or "plain: the v" in w for w in result.warnings())
     assert len(run(systems, tmp_path / "out").folder.calls) == len(result.folder.calls)
 

@@ -278,5 +278,5 @@ def test_the_state_of_a_langchain_object_is_not_taken_for_known(tmp_path, langch
 def test_objects_that_are_no_retrievers():
     with pytest.raises(UsageError, match="'mine' has type object and cannot be called"):
         gg.Experiment(TEXTS, {"q": "x"}, {"q": {"d1": 1}}, {"mine": object()})
-    with pytest.raises(GoodgainError, match="an object of type int is no retriever"):
+    with pytest.raises(GoodgainError, match="an object of type int is not a LangChain"):
         make("framework", {"retriever": 3})

@@ -22,3 +22,4 @@ def test_random_kills_over_the_whole_run(tmp_path):
     )
     assert outcome.returncode == 0, outcome.stderr
     assert f"of {KILLS} were killed" in outcome.stdout
+    print(outcome.stdout)

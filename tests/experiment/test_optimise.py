@@ -291,7 +291,7 @@ def test_refusals_come_before_any_call(options, message, tmp_path):
 
 
 def test_one_system_is_no_race():
-    with pytest.raises(GoodgainError, match="there is one system only"):
+    with pytest.raises(GoodgainError, match="there is only one system"):
         experiment(systems(a=5)).optimise("P@1")
 
 

@@ -419,7 +419,7 @@ def test_a_runaway_does_not_slow_the_others():
     timed = sum(t.calls for t in result.timings.values())
     assert timed + beside == 20
     assert beside >= 1
-    assert any("ran beside one that had timed out" in text for text in result.warnings())
+    assert any("overlapped with one that had timed out" in text for text in result.warnings())
 
 
 def test_the_machine_is_recorded(tmp_path):

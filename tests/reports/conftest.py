@@ -81,3 +81,12 @@ def look(browser: Browser) -> Iterator[Callable[..., Opened]]:
     for context, page in opened:
         page.well()
         context.close()  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def schema():
+    """Of Vega-Lite."""
+    import jsonschema
+    from altair.vegalite.v6.schema import load_schema
+
+    return jsonschema.Draft7Validator(load_schema())

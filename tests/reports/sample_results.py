@@ -174,3 +174,14 @@ def every_result(folder: Any) -> dict[str, Any]:
         "Explanation": explain(qrels, runs["dense"], "nDCG@10", "q0"),
         "Difference": explain(qrels, runs["dense"], "nDCG@10", against="beir"),
     }
+
+
+def walk(value, path=()):
+    """Every key and value of a specification."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*path, key), inner
+            yield from walk(inner, (*path, key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from walk(inner, (*path, "[]"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from html import escape
 from html.parser import HTMLParser
@@ -127,7 +128,9 @@ def test_a_calibration_is_loaded_as_it_was(results, tmp_path):
     saved = results["Calibration"]
     saved.save(tmp_path / "c.json")
     loaded = Calibration.load(tmp_path / "c.json")
-    assert loaded == saved
+    # As text: what has no interval is NaN, which equals nothing.
+    for field in dataclasses.fields(saved):
+        assert repr(getattr(loaded, field.name)) == repr(getattr(saved, field.name))
     assert loaded.render() == saved.render()
 
 

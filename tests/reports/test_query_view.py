@@ -247,7 +247,7 @@ def test_what_judging_could_change(path, look):
         expect(cells.nth(i)).to_contain_text(f"{low:.4f} to {high:.4f}")
     text = dialog.locator(".could-change").inner_text().replace("−", "-")
     low, high = bounds["hybrid"][0] - bounds["bm25"][1], bounds["hybrid"][1] - bounds["bm25"][0]
-    assert f"within {low:+.4f} and {high:+.4f}" in text
+    assert f"it lies between {low:+.4f} and {high:+.4f}" in text
     assert ("the order may change" in text) == (low < 0 < high)
     assert "These ranges are loose" in text
 

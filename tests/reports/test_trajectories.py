@@ -32,7 +32,7 @@ def test_a_conversation_of_two_agents_is_compared(path, look, row):
     page = look(path).page
     page.locator("#table-conversations tbody .open", has_text="c1").nth(row).press("Enter")
     section = page.locator("dialog[open]").get_by_role("region", name="Comparison of two systems")
-    expect(section).to_contain_text("They part at iteration 2: before searched for 'old words")
+    expect(section).to_contain_text("They diverge at iteration 2: before searched for 'old words")
     expect(section).to_contain_text(
         "Of 3 good results both returned 1, only before 1, only after 1."
     )

@@ -298,7 +298,7 @@ def test_conversations_far_apart_are_reported(tmp_path, monkeypatch):
     path.write_text("".join(json.dumps(d) + "\n" for d in [*lines, lines[0]]))
     opened = open_traces(str(path))
     assert len(list(opened.read())) == 7
-    assert "conversation 's0' goes on after more than 3 others" in opened.notes[0]
+    assert "conversation 's0' continues after more than 3 others" in opened.notes[0]
 
 
 def test_spans_of_one_session_without_a_root_are_one_turn(tmp_path):

@@ -421,7 +421,7 @@ class Funnel:
         for label, key in (("without an answer", "unanswered"), ("answer not judged", "unknown")):
             add(label, [(s.answers or {}).get(key) or None for s in self.systems])
         add("turned bad", [_turned_cell(s) for s in self.systems])
-        add("iterations that brought", [_brought(s) for s in self.systems])
+        add("iterations contributing", [_brought(s) for s in self.systems])
         return rows
 
     def _square_rows(self, evidence: Literal["any", "all"]) -> list[list[Any]]:

@@ -37,8 +37,8 @@ def _of_input(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{facts['unknown_conversations']:,} conversations are not in the labels"
     if facts.get("ambiguous_labels"):
         yield (
-            f"{facts['ambiguous_labels']:,} results match labels with different gains; that of "
-            "exactly their id or URL counts, otherwise the highest"
+            f"{facts['ambiguous_labels']:,} results match labels with different gains; the one "
+            "with exactly their id or URL counts, otherwise the highest"
         )
     if facts.get("left_out"):
         yield (
@@ -55,8 +55,8 @@ def _of_input(facts: Mapping[str, Any]) -> Iterator[str]:
 def _of_labels(facts: Mapping[str, Any], settings: GainSettings) -> Iterator[str]:
     if facts.get("lent"):
         yield (
-            f"{facts['lent']:,} results without a label have that of an identical result of another "
-            "system or repeat"
+            f"{facts['lent']:,} results without a label take that of an identical result of "
+            "another system or repeat"
         )
     if facts.get("conflicting"):
         yield (
@@ -127,8 +127,8 @@ def _of_system(s: SystemGain, settings: GainSettings) -> Iterator[str]:
     c = s.counts()
     if unresolved := int(s.evidence.count("unresolved").sum()):
         yield (
-            f"{s.name}: {unresolved:,} markers in answers name nothing that is known, or several things; "
-            "figures of citations have bounds for them"
+            f"{s.name}: {unresolved:,} markers in answers match nothing known, or several things; "
+            "citation figures have bounds for them"
         )
     if s.is_repeated:
         equal = c["runs"] == s.repeats * c["conversations"]

@@ -106,7 +106,7 @@ def mean_bounds(values: Matrix, lower: Matrix, upper: Matrix) -> tuple[float, fl
 
     A conversation whose value is undefined may still have bounds: it could join the mean or not.
     """
-    return _lowest_mean(lower, values), -_lowest_mean(-upper, values)
+    return _lowest_mean(lower, values), 0.0 - _lowest_mean(-upper, values)  # 0, not -0
 
 
 def _lowest_mean(bounds: Matrix, values: Matrix) -> float:

@@ -140,6 +140,8 @@ def good_gain(
         )
     collected = _Collected()
     for one, source in zip(scores, trace_sources, strict=True):
+        if by == "file":
+            _require_one_system(one, source)
         collected.add(one, source)
     ledgers = reader.complete(scores)
     facts = collected.facts(reader)
@@ -159,6 +161,17 @@ def good_gain(
     )
 
 
+def _require_one_system(scores: TraceScores, source: TraceSource) -> None:
+    """Refuse to take several systems for repeats of one, because they are in one file."""
+    names = list(dict.fromkeys(name for name in scores.systems if name))
+    if len(names) > 1:
+        raise InputError(
+            f"'{source.system}' holds {len(names)} systems, such as '{names[0]}' and '{names[1]}'",
+            where=source.value if isinstance(source.value, str) else "",
+            hint="where files are compared, each is one system: divide this one, or pass it alone",
+        )
+
+
 def _answer_facts(check: AnswerCheck, scores: list[TraceScores]) -> dict[str, Any]:
     """How answers were checked, and the gold answers that no conversation has."""
     gold = set(check.conversations())
@@ -168,7 +181,7 @@ def _answer_facts(check: AnswerCheck, scores: list[TraceScores]) -> dict[str, An
             f"no answer is for any of the conversations: '{min(gold)}' is not among them, "
             f"'{min(read)}' is",
             where=check.name,
-            hint="the answers must name conversations as the traces do",
+            hint="answers and traces must use the same conversation names",
         )
     return {
         "answers": check.kind,

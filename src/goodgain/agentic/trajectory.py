@@ -303,13 +303,11 @@ def _parting(diff: TrajectoryDiff) -> str:
     if where.kind == "end":
         went_on = first if where.queries[0] else second
         stopped = second if went_on == first else first
-        return f"{stopped} stopped after iteration {where.iteration - 1}, where {went_on} went on."
+        return f"{stopped} stopped after iteration {where.iteration - 1}; {went_on} continued."
     if where.kind == "results":
-        return (
-            f"They part at iteration {where.iteration}: equal queries returned different results."
-        )
+        return f"They diverge at iteration {where.iteration}: equal queries returned different results."
     mine, theirs = (" + ".join(f"'{query}'" for query in own) for own in where.queries)
-    return f"They part at iteration {where.iteration}: {first} searched for {mine}, {second} for {theirs}."
+    return f"They diverge at iteration {where.iteration}: {first} searched for {mine}, {second} for {theirs}."
 
 
 def _evidence_sentence(diff: TrajectoryDiff) -> str:

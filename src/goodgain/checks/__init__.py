@@ -1,4 +1,16 @@
-"""`goodgain check`: regression tests for a search, from a golden set and a baseline in the repository."""
+"""`goodgain check`: regression tests for a search, from a golden set and a baseline in the repository.
+
+>>> from pathlib import Path
+>>> from goodgain.checks import read_golden
+>>> _ = Path("golden.yaml").write_text('''
+... version: 1
+... cases:
+...   - {id: keys, query: rotate the keys, relevant: [keys.md], must: {hit: 3}}
+... ''')
+>>> golden = read_golden("golden.yaml")
+>>> [(case.id, case.query) for case in golden.cases]
+[('keys', 'rotate the keys')]
+"""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.checks.matching import Answer, quote_digest
 from goodgain.errors import InputError, UsageError
+from goodgain.io.files import parse_row
 from goodgain.io.whole import read_document
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def read_baseline(path: str) -> Baseline:
         raise InputError(f"file not found: '{path}'", hint=_FIRST)
     lines = [line for line in read_document(path).split("\n") if line.strip()]
     rows = [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
-    if not rows or "baseline" not in rows[0]:
+    if not rows or not isinstance(rows[0].get("baseline"), int):
         raise InputError("not a baseline of goodgain check", where=path, hint=_FIRST)
     if rows[0]["baseline"] > FORMAT:
         raise InputError(
@@ -102,15 +103,14 @@ def read_baseline(path: str) -> Baseline:
 
 
 def _row(line: str, where: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
+    row = parse_row(line, where)
+    if row is None:
         marker = "<<<<<<<" in line or ">>>>>>>" in line or line.startswith("=======")
         raise InputError(
             "the line is not valid JSON",
             where=where,
             hint="resolve the merge conflict" if marker else "write it again with --update",
-        ) from None
+        )
     if not isinstance(row, dict):
         raise InputError(
             "the line is not a JSON object", where=where, hint="write it again with --update"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.checks.baseline import Baseline, baseline_text, default_path, read_baseline
 from goodgain.checks.golden import GoldenSet, parse_expectation, read_golden
+from goodgain.checks.matching import is_named
 from goodgain.checks.result import CheckResult, LatencyRow
 from goodgain.checks.session import CallSettings, call_target, latency_of
 from goodgain.checks.targets import Target, make_target
@@ -20,6 +21,7 @@ from goodgain.checks.verdict import (
     mean_values,
 )
 from goodgain.errors import InputError, UsageError, suggest_keywords
+from goodgain.ranking.mismatch import Group, alike_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -289,10 +291,23 @@ def _notes(
             notes.append(
                 f"{len(gone)} cases of the baseline are no longer checked: {', '.join(gone[:5])}"
             )
+    notes += _alike_notes(cases, calls)
     retried = sum(call.tries > 1 and call.status in ("ok", "empty") for call in calls)
     if retried:
         notes.append(f"{retried} cases answered only after a retry")
     return notes
+
+
+def _alike_notes(cases: GoldenSet, calls: Sequence[Call]) -> list[str]:
+    """Ids that differ from those of the results only in how they are written, if none is returned."""
+    groups = []
+    for case, call in zip(cases.cases, calls, strict=True):
+        names = list(dict.fromkeys(name for answer in call.answers for name in answer.names))
+        if any(is_named(answer, name) for name in case.relevant for answer in call.answers):
+            return []
+        if case.relevant and names:
+            groups.append(Group(case.id, set(case.relevant), names))
+    return alike_notes("documents", groups, ("the results have", "the golden set has"))
 
 
 def _update(

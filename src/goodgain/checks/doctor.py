@@ -128,7 +128,7 @@ def _judgments(judged: Mapping[str, Mapping[str, float]]) -> Iterator[Finding]:
     if 0 not in kinds:
         yield Finding(
             "note", "grades", "nothing was judged not relevant",
-            "unjudged and not relevant cannot be told apart: Bpref and judged shares mean little",
+            "unjudged and not relevant cannot be distinguished, so Bpref and judged shares mean little",
         )  # fmt: skip
     empty = sum(count == 0 for count in relevant)
     if empty:
@@ -282,7 +282,9 @@ def _judged_depth(
         if sum(seen) < 0.95 * len(seen):
             break
         depth = rank + 1
-    advice = "" if depth >= _DEPTH else "measures cut deeper rest on documents nobody judged"
+    advice = (
+        "" if depth >= _DEPTH else "measures with a deeper cut-off depend on unjudged documents"
+    )
     return Finding(
         "ok" if depth >= _DEPTH else "note", name, f"judged down to rank {depth:,}", advice
     )
@@ -297,7 +299,7 @@ def _power(evaluation: Any, measure: str) -> Iterator[Finding]:
     queries = len(runs[0].queries)
     if len(runs) < 2:
         yield Finding(
-            "note", "power", "one run: with a second, what its difference can show is said here"
+            "note", "power", "one run: add a second to see what difference these queries can show"
         )
         return
     a, b = (np.array(run.column(measure), dtype=float) for run in runs[:2])

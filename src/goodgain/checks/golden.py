@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, keyword_hint
+from goodgain.io.files import parse_row
 from goodgain.io.whole import read_document
 
 if TYPE_CHECKING:
@@ -183,18 +184,17 @@ def _without_lines(value: Any) -> Any:
 
 
 def _json_lines(name: str) -> Iterable[tuple[Any, str]]:
-    import json
-
     for number, line in enumerate(read_document(name).split("\n"), 1):
         if line.strip():
-            try:
-                yield json.loads(line), f"{name}:{number}"
-            except (ValueError, RecursionError):
+            where = f"{name}:{number}"
+            row = parse_row(line, where)
+            if row is None:
                 raise InputError(
                     "the line is not valid JSON",
-                    where=f"{name}:{number}",
+                    where=where,
                     hint="expected one JSON object per line",
-                ) from None
+                )
+            yield row, where
 
 
 def _csv_rows(name: str, delimiter: str) -> Iterable[tuple[Any, str]]:
@@ -321,13 +321,13 @@ def _grades(value: Any, name: str, where: str) -> dict[str, float]:
         return dict.fromkeys(_texts(value, name, where), 1.0)
     grades: dict[str, float] = {}
     for key, grade in value.items():
-        number = float(grade) if isinstance(grade, int | float) else math.nan
-        if isinstance(grade, bool) or not 0 <= number < math.inf:
+        is_number = isinstance(grade, int | float) and not isinstance(grade, bool)
+        if not (is_number and 0 <= grade <= sys.float_info.max):
             raise InputError(
                 f"the grade of '{key}' must be a number of at least 0, got {grade!r:.40}",
                 where=where,
             )
-        grades[str(key)] = number
+        grades[str(key)] = float(grade)
     return grades
 
 

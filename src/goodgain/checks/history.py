@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
+from goodgain.io.descriptors import APPEND_FLAGS
 from goodgain.io.whole import read_document
 
 if TYPE_CHECKING:
@@ -34,12 +36,23 @@ def history_line(result: CheckResult) -> str:
 
 
 def append_history(path: str, result: CheckResult) -> None:
-    """Append a line to the history."""
+    """Append a line to the history; after one that a killed process left incomplete, on a new line."""
+    from goodgain._core import append_line
+
+    line = history_line(result).encode("utf-8", "surrogateescape")
     try:
-        with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123
-            file.write(history_line(result) + "\n")
+        descriptor = os.open(path, APPEND_FLAGS, 0o666)
+        try:
+            end = append_line(descriptor, line, -1)
+        finally:
+            os.close(descriptor)
+        if end < 0:
+            raise OSError(-1 - end, os.strerror(-1 - end))
     except OSError as error:
-        raise InputError(f"cannot write '{path}': {error.strerror}") from None
+        raise InputError(
+            f"cannot write '{path}': {error.strerror}",
+            hint="check the path, its permissions and the space",
+        ) from None
 
 
 def read_history(path: str) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ def _table(result: CheckResult) -> str:
             lines += [render("table", *_change_table(result, changed[:_ROWS])).rstrip("\n"), ""]
     unjudged = [(r, key) for r in result.cases for key in r.matches.unjudged] if result.rows else []
     if unjudged:
-        lines.append(f"new results that nobody judged ({len(unjudged)})")
+        lines.append(f"new unjudged results ({len(unjudged)})")
         lines += [f"  {r.case.id}: {key}" for r, key in unjudged[:_ROWS]]
         lines.append("")
     latency = result.latency.text()

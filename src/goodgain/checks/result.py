@@ -134,7 +134,7 @@ class CheckResult:
         for row in self.rows:
             if row.outcome == "open":
                 texts.append(
-                    f"{_counted(row.unjudged, 'result')} nobody judged could change {row.label}:"
+                    f"{_counted(row.unjudged, 'result')} without a judgment could change {row.label}:"
                     f" it lies between {row.low:.4f} and {row.high:.4f} (was {row.before:.4f})"
                 )
             elif row.outcome == "not enough evidence":

@@ -7,6 +7,7 @@ from typing import Any
 from goodgain.errors import InputError, MissingExtraError
 
 _HINT = "is the file complete, and YAML?"
+_MOST_VALUES = 1_000_000  # after aliases are replaced by what they stand for
 
 
 def load_yaml(text: str, name: str) -> Any:
@@ -36,7 +37,19 @@ def load_yaml(text: str, name: str) -> Any:
 
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
     try:
-        return yaml.load(text, Loader)
+        loader = Loader(text)
+        try:
+            node = loader.get_single_node()
+            if node is None:
+                return None
+            if _expanded(node, {}) > _MOST_VALUES:
+                raise InputError(
+                    f"the aliases of the YAML stand for more than {_MOST_VALUES:,} values",
+                    where=name, hint="write the values out",
+                )  # fmt: skip
+            return loader.construct_document(node)
+        finally:
+            loader.dispose()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{name}:{mark.line + 1}" if mark else name
@@ -48,3 +61,13 @@ def load_yaml(text: str, name: str) -> Any:
         if isinstance(error, InputError):
             raise
         raise InputError(f"invalid YAML: {error}", where=name, hint=_HINT) from None
+
+
+def _expanded(node: Any, sizes: dict[int, float]) -> float:
+    """How many values a node has with its aliases expanded; infinitely many if it holds itself."""
+    if id(node) not in sizes:
+        sizes[id(node)] = float("inf")
+        items = node.value if isinstance(node.value, list) else ()
+        nodes = (n for item in items for n in (item if isinstance(item, tuple) else (item,)))
+        sizes[id(node)] = 1 + sum(_expanded(each, sizes) for each in nodes)
+    return sizes[id(node)]

@@ -33,7 +33,7 @@ GROUPS = {
     "labels": {
         "label": "label documents with an LLM and store the labels",
         "labels": "show, sample, verify, import or export labels of a store",
-        "judge": "label documents, or compare two systems, by hand on a local page",
+        "judge": "label documents, or compare two systems, on a local web page",
         "calibrate": "check an LLM's labels against human labels",
     },
     "experiments": {
@@ -52,13 +52,15 @@ GROUPS = {
         "convert": "convert runs, judgments and traces between formats",
         "trec-eval": "a drop-in replacement for trec_eval",
         "sql": "print measures as one SQL query for a database",
-        "doctor": "examine judgments, runs or traces before believing numbers",
+        "doctor": "check judgments, runs or traces for problems",
         "selftest": "recompute your own numbers from definitions and with other tools",
         "audit": "find the conventions that reproduce a published table",
     },
 }
 # Options and arguments that name files to write.
-OUTPUTS = ("output", "save", "report", "summary", "junit", "unjudged")
+OUTPUTS = (
+    "output", "save", "report", "summary", "junit", "unjudged", "ledger", "passport", "labelled_traces",
+)  # fmt: skip
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
 
 
@@ -149,36 +151,17 @@ def _run_on_screen(module: Any, args: Any) -> int:
 
 
 def _refuse_overwriting(args: Any) -> None:
-    """Refuse to write to a file that is also read: a mistyped name must not cost the input."""
+    """Refuse to write to a file that is also read, or twice: a mistyped name must not cost a file."""
     outputs = {
         name: value
         for name, value in vars(args).items()
-        if name in OUTPUTS and isinstance(value, str)
+        if name in OUTPUTS and isinstance(value, str) and value != "-"
     }
-    if not outputs:
-        return
-    import os
+    if outputs:
+        from goodgain.cli.overwriting import refuse_overwriting
 
-    from goodgain.errors import UsageError
-
-    def identity(path: str) -> tuple[int, int] | None:
-        try:
-            facts = os.stat(path)  # noqa: PTH116 - pathlib costs every command 4 ms
-        except (OSError, ValueError):
-            return None
-        return (facts.st_dev, facts.st_ino) if facts.st_size else None  # a device has no size
-
-    written = {identity(value): value for value in outputs.values() if value != "-"}
-    written.pop(None, None)
-    if not written:
-        return
-    for name, value in vars(args).items():
-        if name in (*outputs, "arguments"):
-            continue
-        for path in value if isinstance(value, list) else [value]:
-            if isinstance(path, str) and identity(path) in written:
-                raise UsageError(f"'{path}' is an input, so it cannot be the output too",
-                                 hint="write to another file")  # fmt: skip
+        inputs = {k: v for k, v in vars(args).items() if k not in (*outputs, "arguments")}
+        refuse_overwriting(list(outputs.values()), inputs)
 
 
 def help_text() -> str:

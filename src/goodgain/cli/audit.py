@@ -16,8 +16,8 @@ def parser() -> argparse.ArgumentParser:
     p = command_parser(
         "audit",
         "Find the conventions (ties, missing queries, gains, thresholds, cut-offs, precision, rounding)\n"
-        "under which a published table is reproduced to its last digit, or the nearest ones and what is\n"
-        "left over.\n"
+        "that reproduce a published table to its last digit, or the closest ones and the remaining\n"
+        "differences.\n"
         "Exit status 1 if some values are not reproduced.",
         "examples:\n"
         "  goodgain audit qrels.txt runs/*.gz --table leaderboard.csv\n"

@@ -40,8 +40,8 @@ def parser() -> argparse.ArgumentParser:
         "calibrate",
         "Compare a judge's labels with human labels of the same pairs: confusion matrix, agreement, kappa,\n"
         "alpha, kappa at the threshold, false and missed good documents. With --runs, also check whether\n"
-        "both rank the systems the same way, and correct means and differences of systems by what people\n"
-        "judged: of a sample that `goodgain labels sample` drew, or as --design declares.",
+        "both rank the systems the same way, and correct means and differences with the human labels,\n"
+        "from a sample drawn by `goodgain labels sample` or as declared by --design.",
         listing("labels outside the scale", OUTSIDE)
         + listing("designs that can be declared", DECLARED)
         + "examples:\n"
@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
     add_runs(p)
     p.add_argument(
         "--design", metavar="SAMPLE|NAME",
-        help="how HUMAN was chosen: a sample of the store, or what you declare; listed below "
+        help="how HUMAN was chosen: a sample in the store, or a declared design; listed below "
         "(default: the store's only sample)",
     )  # fmt: skip
     p.add_argument(
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--scale",
         metavar="LOW..HIGH",
-        help="lowest and highest gain of both (default: not checked)",
+        help="lowest and highest gain on both sides (default: not checked)",
     )
     add_outside(p, OUTSIDE, "error")
     add_confidence(p)
@@ -84,10 +84,10 @@ def parser() -> argparse.ArgumentParser:
     passport = p.add_argument_group("passport")
     passport.add_argument(
         "--passport", metavar="FILE",
-        help="write the judge's passport; reports find STORE's as *.passport.json beside it",
+        help="write the judge's passport; reports look for *.passport.json next to the store",
     )  # fmt: skip
     passport.add_argument(
-        "--earlier-passport", metavar="FILE", help="test what has changed since an earlier passport"
+        "--earlier-passport", metavar="FILE", help="test for drift since an earlier passport"
     )
     add_save(p)
     add_report(p, texts=False)
@@ -101,8 +101,8 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.labels.calibration import calibrate
 
     labels = args.labels
-    if args.model or args.prompt:
-        labels = Labels.of(args.labels, model=args.model, prompt=args.prompt)
+    if args.model or args.prompt or args.setting:
+        labels = Labels.of(args.labels, model=args.model, prompt=args.prompt, setting=args.setting)
     result = calibrate(
         args.human,
         labels,
@@ -150,7 +150,7 @@ def _passport_notes(args: argparse.Namespace, passport: Passport) -> list[str]:
 
     notes = []
     if args.passport and not args.passport.endswith(SUFFIX):
-        notes.append(f"reports find a passport beside its store only as *{SUFFIX}")
+        notes.append(f"reports look for a passport next to its store, named *{SUFFIX}")
     if passport.drift is not None and passport.drift.changed:
         notes.append(passport.drift.sentence())
     return notes

@@ -35,13 +35,13 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "check",
-        "Check a search against a golden set of queries and what they must return, and against the\n"
-        "results that were last approved.\n\n"
-        "  GOLDEN          ask the target and decide\n"
+        "Check a search service against a golden set of queries and expected results, and against the\n"
+        "last approved results.\n\n"
+        "  GOLDEN          run the check\n"
         "  init GOLDEN     write a first golden set: from --qrels, from a --log, or from --queries\n"
-        "  lint GOLDEN     find duplicates, near-identical queries and names that nothing has\n"
-        "  history FILE    how the measures went over time\n\n"
-        "Exit status: 0 pass, 1 fail, 2 wrong usage, 3 not enough evidence (0 with --unsure pass).",
+        "  lint GOLDEN     find duplicates, near-identical queries and names that match nothing\n"
+        "  history FILE    plot the measures over time\n\n"
+        "Exit status: 0 pass, 1 fail, 2 invalid usage, 3 not enough evidence (0 with --unsure pass).",
         "examples:\n"
         '  goodgain check golden.yaml --target "http://localhost:8000/search?q={query}"\n'
         '  goodgain check golden.yaml --target "mcp:python server.py#search" --summary comment.md\n'
@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("words", metavar="[init|lint|history] FILE", nargs="+", help="see above")
     p.add_argument(
         "--target", metavar="TARGET",
-        help="what to ask: a URL with {query}, mcp:COMMAND#TOOL, mcp:URL#TOOL, command:..., "
+        help="what to query: a URL with {query}, mcp:COMMAND#TOOL, mcp:URL#TOOL, command:..., "
         "module:function, experiment:FILE, or a run file (default: the file's own)",
     )  # fmt: skip
     p.add_argument("--target-version", metavar="TEXT", help="recorded with results")
@@ -60,24 +60,24 @@ def parser() -> argparse.ArgumentParser:
     add_measures(gate, "nDCG@10 R@10")
     gate.add_argument(
         "--baseline", metavar="FILE",
-        help="approved results (default: beside GOLDEN, with the ending .baseline.jsonl)",
+        help="approved results (default: next to GOLDEN, as *.baseline.jsonl)",
     )  # fmt: skip
     gate.add_argument("--update", metavar="REASON", help="approve what the target returns")
     gate.add_argument("--floor", action="append", metavar="MEASURE=V", help="lowest mean allowed")
     add_margin(gate, "0.02 of the measure's range")
     gate.add_argument(
-        "--tag", action="append", metavar="TAG", help="also gate the cases of this tag, or all"
+        "--tag", action="append", metavar="TAG", help="also gate the cases with this tag, or all"
     )
     gate.add_argument(
         "--max-latency", action="append", metavar="P=T", help="p95=500ms, p50=0.1s or p95=+20%%"
     )
     gate.add_argument(
         "--complete", action="store_true", default=None,
-        help="everything relevant is listed: unknown results are wrong",
+        help="all relevant documents are listed: any other result is wrong",
     )  # fmt: skip
     gate.add_argument(
         "--unsure", choices=("fail", "pass"), default="fail",
-        help="whether too little evidence blocks (default: fail)",
+        help="verdict if there is not enough evidence (default: fail)",
     )  # fmt: skip
     add_alpha(gate)
     add_seed(gate)
@@ -85,25 +85,27 @@ def parser() -> argparse.ArgumentParser:
     add_depth(calls, "as deep as the measures need")
     add_timeout(calls, 30)
     calls.add_argument(
-        "--retries", type=int, default=2, metavar="N", help="after a failure (default: 2)"
+        "--retries", type=int, default=2, metavar="N", help="retries after a failure (default: 2)"
     )
     calls.add_argument("--rate", type=float, metavar="R", help="at most R calls per second")
     add_concurrency(calls, 1)
     calls.add_argument(
-        "--warm-up", type=int, default=1, metavar="N", help="calls not counted (default: 1)"
+        "--warm-up",
+        type=int,
+        default=1,
+        metavar="N",
+        help="warm-up calls, not counted (default: 1)",
     )
     start = p.add_argument_group("init")
     start.add_argument("--qrels", metavar="FILE", help="judgments to start from")
-    start.add_argument(
-        "--log", metavar="FILE", help="search log: query, and the result that was chosen"
-    )
+    start.add_argument("--log", metavar="FILE", help="search log: query and chosen result")
     add_queries(start)
     start.add_argument(
-        "--limit", type=int, default=50, metavar="N", help="queries to take (default: 50)"
+        "--limit", type=int, default=50, metavar="N", help="maximum number of queries (default: 50)"
     )
     start.add_argument(
         "--grade", default="later", metavar="WHO",
-        help="who grades what the target returns: later (in the file), ask (here), or the name of a model"
+        help="who grades the results: later (in the file), ask (here), or a model's name"
         " (default: later)",
     )  # fmt: skip
     output = add_output(p, per_query=False, formats=FORMATS)
@@ -111,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
     output.add_argument("--junit", metavar="FILE", help="also write JUnit XML")
     output.add_argument(
         "--unjudged", metavar="FILE",
-        help="also write the results that nobody judged as pairs for: goodgain judge --pairs FILE",
+        help="also write unjudged results as pairs, for: goodgain judge --pairs FILE",
     )  # fmt: skip
     output.add_argument("--history", metavar="FILE", help="append a line about this run")
     add_report(p, texts=False)

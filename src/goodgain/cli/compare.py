@@ -30,7 +30,7 @@ from goodgain.cli.options import (
 from goodgain.cli.output import side_files, warn, write
 from goodgain.cli.parser import command_parser
 from goodgain.cli.runs import evaluate_runs, group_by_system
-from goodgain.errors import UsageError
+from goodgain.errors import GoodgainError, UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -79,12 +79,12 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--conversation",
         metavar="ID",
-        help="show where two systems part in one conversation, and what each found",
+        help="show where two systems diverge in one conversation, and what each found",
     )
     p.add_argument(
         "--gsb",
         metavar="FILE",
-        help="side-by-side labels: query[, doc], Good|Same|Bad[, annotator]; or a store of: goodgain judge",
+        help="side-by-side labels: query[, doc], Good|Same|Bad[, annotator]; or a store from: goodgain judge",
     )
     group = p.add_argument_group("comparison")
     add_baseline(group, "the first", action="append")
@@ -160,34 +160,38 @@ def run(args: argparse.Namespace) -> int:
     evaluations: list[Evaluation] = []
     measured = measured_sources(args)
     sources = measured or _run_sources(args, inputs, evaluations)
-    result = compare(
-        *sources,
-        measures=args.measures if measured else None,
-        baseline="all" if args.baseline == ["all"] else args.baseline,
-        test=args.test,
-        correction=args.correction,
-        primary=args.primary,
-        alpha=args.alpha,
-        confidence=args.confidence,
-        margin=parse_margins(args.margin),
-        tie=args.tie,
-        unpaired=args.unpaired,
-        seeds=args.seeds,
-        by=args.by,
-        queries=args.queries,
-        columns=score_columns(args),
-        lower_is_better=args.lower_is_better,
-        higher_is_better=args.higher_is_better,
-        permutations=args.permutations,
-        bootstraps=args.bootstraps,
-        seed=args.seed,
-        threads=args.threads,
-    )
+    warnings = [warning for evaluation in evaluations for warning in evaluation.warnings()]
+    try:
+        result = compare(
+            *sources,
+            measures=args.measures if measured else None,
+            baseline="all" if args.baseline == ["all"] else args.baseline,
+            test=args.test,
+            correction=args.correction,
+            primary=args.primary,
+            alpha=args.alpha,
+            confidence=args.confidence,
+            margin=parse_margins(args.margin),
+            tie=args.tie,
+            unpaired=args.unpaired,
+            seeds=args.seeds,
+            by=args.by,
+            queries=args.queries,
+            columns=score_columns(args),
+            lower_is_better=args.lower_is_better,
+            higher_is_better=args.higher_is_better,
+            permutations=args.permutations,
+            bootstraps=args.bootstraps,
+            seed=args.seed,
+            threads=args.threads,
+        )
+    except GoodgainError:
+        warn(args, warnings)  # they may say why, as where no id of a run is judged
+        raise
     if inputs:
         result = replace(result, inputs=tuple(inputs))
     texts = {"queries": _queries_with_texts(args)} if args.report else {}
     write(args, result.render(args.format), side_files(args, result, *evaluations, **texts))
-    warnings = [warning for evaluation in evaluations for warning in evaluation.warnings()]
     warn(args, [*warnings, *result.warnings()])
     return 0
 
@@ -307,7 +311,9 @@ def _run_sources(
             for run in systems[name]:
                 run.require_one_run()
             continue
-        for number, run in enumerate(several_runs(files, columns)):  # a folder may hold many
+        for number, run in enumerate(
+            several_runs(files, columns, skip_bad=args.skip_bad)
+        ):  # a folder may hold many
             systems[f"{name}/{number}"] = [run]
     runs = [run for seeds in systems.values() for run in seeds]
     measures = [*(args.primary or ()), *(args.measures or [DEFAULT_MEASURES])]

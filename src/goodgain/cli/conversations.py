@@ -24,8 +24,8 @@ def add_scoring(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("scoring of traces")
     group.add_argument(
         "--labels", metavar="FILE",
-        help="gains: conversation, result (its id or URL) and gain, in any format of judgments; a column "
-        "'hop' says at which hop of the question it is needed",
+        help="gains: conversation, result (its id or URL) and gain, in any judgment format; an "
+        "optional column 'hop' is the hop of the question that needs it",
     )  # fmt: skip
     add_answers(group)
     add_threshold(group)
@@ -52,13 +52,13 @@ def add_scoring(parser: argparse.ArgumentParser) -> Any:
     )  # fmt: skip
     group.add_argument(
         "--unlabelled", choices=("unknown", "zero"), default="unknown",
-        help="gain of results without a label: unknown, which leaves bounds, or zero where the labels "
-        "are complete (default: unknown)",
+        help="gain of results without a label: unknown (gives bounds), or zero if the labels are "
+        "complete (default: unknown)",
     )  # fmt: skip
     group.add_argument(
         "--opens", choices=("calls", "content"), default="calls",
-        help="what counts as opened: documents that a call read, or also results that carried their "
-        "content (default: calls)",
+        help="what counts as opened: documents that a call read, or also results returned with "
+        "their content (default: calls)",
     )  # fmt: skip
     add_turn(group)
     return group

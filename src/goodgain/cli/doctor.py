@@ -16,7 +16,7 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "doctor",
-        "Examine judgments and runs, or traces: swapped files, ids that do not match, coverage, ties, the\n"
+        "Check judgments and runs, or traces: swapped files, ids that do not match, coverage, ties, the\n"
         "scale of gains, judged depth, what the number of queries can show, and which test to use.\n"
         "Exit status 1 if something makes numbers wrong or meaningless.",
         "examples:\n"

@@ -74,17 +74,17 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "file", metavar="FILE.toml|FOLDER",
-        help="an experiment to run, or the folder of one that was run",
+        help="an experiment to run, or the folder of a finished one",
     )  # fmt: skip
     add_folder(p, "FILE without .toml")
     add_cache(p)
     p.add_argument("--check", action="store_true", help="check the experiment without running it")
     group = p.add_argument_group("comparison")
-    add_measures(group, "those of the experiment")
-    add_baseline(group, "that of the experiment")
+    add_measures(group, "the experiment's")
+    add_baseline(group, "the experiment's")
     add_test(group, TESTS)
     add_correction(group, CORRECTIONS)
-    add_primary(group, "those of the experiment")
+    add_primary(group, "the experiment's")
     group.add_argument(
         "--details", action="store_true",
         help="show every difference with its interval and p-value",

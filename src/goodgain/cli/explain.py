@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.data import Qrels, Run
     from goodgain.errors import UsageError
     from goodgain.io.columns import columns_of
-    from goodgain.ranking.explain import explain
+    from goodgain.ranking.explain import Explanation, explain
+    from goodgain.ranking.mismatch import Group, alike_notes
     from goodgain.results.judges import judge_notes
 
     measure = " ".join(args.measures)
@@ -75,6 +76,10 @@ def run(args: argparse.Namespace) -> int:
         write(args, json.dumps(result.to_dict(), ensure_ascii=False, indent=1) + "\n")
     else:
         write(args, f"{result}\n")
-    for note in judge_notes([qrels.source.provenance(hashed=False)]):
+    notes = judge_notes([qrels.source.provenance(hashed=False)])
+    if isinstance(result, Explanation) and all(term.judged is None for term in result.terms):
+        others = [term.doc for term in result.terms]
+        notes += alike_notes("documents", [Group(args.query, set(qrels[args.query]), others)])
+    for note in notes:
         print(f"warning: {note}", file=sys.stderr)
     return 0

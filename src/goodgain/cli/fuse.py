@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--method", default="rrf", metavar="NAME", help="fusion method (default: rrf)")
     p.add_argument(
         "--norm", metavar="NAME",
-        help="normalisation of scores (default: min-max for methods that use scores, else none)",
+        help="normalisation of scores (default: min-max for methods that use scores, otherwise none)",
     )  # fmt: skip
     p.add_argument("--weights", metavar="W,W,...", help="one weight per run")
     p.add_argument(
@@ -100,6 +100,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.quiet:
             to_file = args.output and args.output != "-"
             print(tuned, file=sys.stdout if to_file else sys.stderr)
+        warn(args, tuned.notes)
         fused = tuned.run
     else:
         fused = fuse(
@@ -107,6 +108,8 @@ def run(args: argparse.Namespace) -> int:
             weights=_weights(args.weights), depth=args.depth, name=name, threads=args.threads,
             **_params(args.param),
         )  # fmt: skip
+        if args.train:
+            _warn_of_ids(args, args.train)
         if args.train and not args.train_runs:
             warn(args, [
                 "the method was trained on the runs that it fuses, so scores on these queries will be "
@@ -114,6 +117,16 @@ def run(args: argparse.Namespace) -> int:
             ])  # fmt: skip
     write(args, _text(fused.source.value, args.format, name))
     return 0
+
+
+def _warn_of_ids(args: argparse.Namespace, qrels: str) -> None:
+    """Say what is wrong with the ids of files that training has just read; a pipe cannot be read twice."""
+    from goodgain.io.files import is_stream
+    from goodgain.ranking import evaluate
+
+    runs = args.train_runs or args.runs
+    if not any(is_stream(path) for path in (qrels, *runs)):
+        warn(args, evaluate(qrels, runs, DEFAULT_MEASURE).warnings())
 
 
 def _weights(text: str | None) -> list[float] | None:

@@ -46,9 +46,9 @@ def parser() -> argparse.ArgumentParser:
     p = command_parser(
         "gate",
         "Test whether a candidate is no worse than the baseline by more than a margin (one-sided).\n"
-        "Exit status 0 if it passes on every measure, 1 if it does not. A measure passes on evidence only:\n"
-        "not without labels, and not if missing labels allow the other verdict. Takes runs, saved results,\n"
-        "traces of agents (--traces) or scores (--scores). Lists the queries that lost most.",
+        "Exit status 0 if it passes on every measure, 1 if it does not. A measure passes only on\n"
+        "evidence: not without labels, and not if missing labels could reverse the verdict. Accepts runs,\n"
+        "saved results, agent traces (--traces) or scores (--scores). Lists the queries that lost most.",
         listing("tests", tests)
         + listing("unpaired queries", UNPAIRED)
         + listing("seeds", SEEDS)

@@ -13,6 +13,7 @@ from goodgain.cli.options import (
     add_queries,
     add_quiet,
     add_runs,
+    add_sample,
     add_seed,
     add_server,
     add_settle,
@@ -34,10 +35,10 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "judge",
-        "Serve a page on which people label documents, or compare two systems side by side, and store every\n"
+        "Serve a page where people label documents, or compare two systems side by side, and store every\n"
         "vote in the label store before the page shows it as saved. Stop with Ctrl-C; open pages continue\n"
         "when the command is started again.\n\n"
-        "Without a source, people judge the pairs that the store has labels of. They do not see a model's\n"
+        "Without a source, people judge the pairs that have labels in the store. They do not see a model's\n"
         "label, or anyone else's, before they have voted.",
         "examples:\n"
         "  goodgain judge labels.db --documents corpus.jsonl --open\n"
@@ -49,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("store", metavar="STORE", help="label store (SQLite, or postgresql://...)")
     source = p.add_argument_group("what to judge")
-    source.add_argument("--sample", metavar="NAME", help="a sample of: goodgain labels sample")
+    add_sample(source)
     source.add_argument(
         "--pairs", metavar="FILE",
         help="pairs: query_id, doc_id, question, text, optional title, url and narrative",
@@ -61,15 +62,15 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     source.add_argument(
         "--next", action="store_true", dest="by_effect",
-        help="with --runs: first the labels that shrink the interval of their means fastest",
+        help="with --runs: first the labels that narrow the interval of their means fastest",
     )  # fmt: skip
     add_settle(source)
     add_measures(source, "nDCG@10")
     add_queries(source)
     add_documents(source)
     add_depth(source, str(DEPTH))
-    source.add_argument("--qrels", metavar="FILE", help="judgments of pairs that need no label")
-    how = p.add_argument_group("how")
+    source.add_argument("--qrels", metavar="FILE", help="judgments; pairs in it need no label")
+    how = p.add_argument_group("settings")
     how.add_argument(
         "--prompt", metavar="NAME|FILE",
         help="prompt with the scale and its grades (default: that of the store's labels, or gain-0-4)",
@@ -87,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
     add_server(server)
     server.add_argument(
         "--share", metavar="HOST",
-        help=f"also let others in: listen on this address, with the password of ${PASSWORD} or of a prompt",
+        help=f"also let others connect: listen on this address, with a password from ${PASSWORD} or a prompt",
     )  # fmt: skip
     add_quiet(p)
     return p
@@ -128,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 _SHARED = (
-    "shared on {host}: whoever has this address and the password can label under any name. The connection is "
+    "shared on {host}: anyone with this address and the password can label under any name. The connection is "
     "plain HTTP: others on the network can read pages, labels and the password, unless a proxy with TLS is "
     "in front of it"
 )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_seed, add_timeout
+from goodgain.cli.options import add_sample, add_seed, add_timeout
 
 if TYPE_CHECKING:
     import argparse
 
     from goodgain.labels import Ensemble, Judge, Pair, Prompt
 
+NUGGET_TOKENS = 1000  # of a reply that lists up to 30 facts
 RULES = ("vote", "mean", "median")
 
 
@@ -21,16 +22,17 @@ def add_judge(p: argparse.ArgumentParser) -> None:
         "--model",
         metavar="NAME",
         action="append",
-        help="name of the model; several are an ensemble",
+        help="model name; repeat for an ensemble",
     )
     judge.add_argument(
         "--base-url",
         metavar="URL",
-        help="URL of the server (default: that of the model's provider)",
+        help="URL of the server (default: the model's provider)",
     )
     judge.add_argument(
         "--judge", metavar="NAME", action="append",
-        help="openai, anthropic or a plug-in's judge (default: anthropic for claude models, else openai)",
+        help="openai, anthropic or a plug-in's judge (default: anthropic for claude models "
+        "without --base-url, otherwise openai)",
     )  # fmt: skip
     judge.add_argument(
         "--judge-name", metavar="NAME",
@@ -38,11 +40,11 @@ def add_judge(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     judge.add_argument(
         "--temperature", metavar="T", default="",
-        help="sampling temperature, or none for the server's own (default: 0, or 0.7 with --replicates)",
+        help="sampling temperature, or none for the server's default (default: 0, or 0.7 with --replicates)",
     )  # fmt: skip
     judge.add_argument(
         "--max-tokens", type=int, metavar="N",
-        help="maximum reply tokens per document (default: 300)",
+        help="maximum reply tokens per document (default: 300, with --task nuggets 1000)",
     )  # fmt: skip
     add_timeout(judge)
     judge.add_argument(
@@ -51,7 +53,7 @@ def add_judge(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     judge.add_argument(
         "--ensemble", choices=RULES, metavar="RULE",
-        help="how the gains of several judges or prompts make one: vote, mean, median (default: vote)",
+        help="how to combine the gains of several judges or prompts: vote, mean, median (default: vote)",
     )  # fmt: skip
     judge.add_argument(
         "--minimum", type=int, metavar="N",
@@ -64,8 +66,8 @@ def add_prompt(p: argparse.ArgumentParser) -> None:
     prompt = p.add_argument_group("prompt")
     prompt.add_argument(
         "--prompt", metavar="NAME|FILE", action="append",
-        help="gain-0-4, relevance-0-3, narrative-0-4, gold-0-4, answer-0-1, answer-0-4, or your own "
-        "template; several are an ensemble (default: gain-0-4, with --answers answer-0-1)",
+        help="gain-0-4, relevance-0-3, narrative-0-4, gold-0-4, answer-0-1, answer-0-4, or your "
+        "own template; repeat for an ensemble (default: gain-0-4, with --answers answer-0-1)",
     )  # fmt: skip
     prompt.add_argument(
         "--template", metavar="FILE", help="published prompt, sent byte for byte (with --raw)"
@@ -76,17 +78,19 @@ def add_prompt(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     prompt.add_argument(
         "--reply", metavar="RULE", default="",
-        help="where the reply to --template has the gain: a regular expression or a JSON path such as $.O",
+        help="where to find the gain in the reply to --template: a regular expression or a JSON "
+        "path such as $.O",
     )  # fmt: skip
     prompt.add_argument("--grades", metavar="LOW..HIGH", help="scale of --template, e.g. 0..3")
     prompt.add_argument(
         "--examples", metavar="HUMAN",
-        help="show the judge labels of people, in any format, but never of the query it judges; "
-        "calibrate leaves them out",
+        help="human labels to show the judge as examples, in any format; never from the query it "
+        "judges, and left out by calibrate",
     )  # fmt: skip
     prompt.add_argument(
         "--shots", type=int, default=4, metavar="N", help="number of examples (default: 4)"
     )
+    add_sample(prompt)
     add_seed(prompt)
     prompt.add_argument(
         "--batch", type=int, default=1, metavar="N",
@@ -94,7 +98,7 @@ def add_prompt(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     prompt.add_argument(
         "--keep", choices=("hash", "text"), default="hash",
-        help="what the store keeps of a document for audit: the hash of its text, or also the text "
+        help="what the store keeps for audits: the hash of a document's text, or also the text "
         "(default: hash)",
     )  # fmt: skip
     prompt.add_argument(
@@ -117,7 +121,7 @@ def add_provider(p: argparse.ArgumentParser) -> None:
     )
     provider.add_argument("--model-seed", type=int, metavar="N", help="seed of the model")
     provider.add_argument(
-        "--extra-body", metavar="JSON|@FILE", help="further fields of the request's body"
+        "--extra-body", metavar="JSON|@FILE", help="additional fields of the request body"
     )
     provider.add_argument(
         "--header", action="append", default=[], metavar="NAME:VALUE",
@@ -162,7 +166,7 @@ def chosen_prompt(args: argparse.Namespace) -> Prompt | str | None:
         raise UsageError("--template and --prompt exclude each other")
     if not args.raw:
         raise UsageError(
-            "--template sends a published prompt as it stands, which --raw confirms",
+            "--template sends a published prompt verbatim, which --raw confirms",
             hint="add --raw; a template in goodgain's own form is --prompt FILE",
         )
     if not args.grades:
@@ -175,12 +179,16 @@ def with_examples(
 ) -> Prompt:
     """The prompt with examples drawn from people's labels."""
     from goodgain.errors import UsageError
+    from goodgain.io.files import is_store
     from goodgain.labels import Prompt
     from goodgain.labels.examples import choose_examples
 
     if len(args.prompt or ()) > 1:
         raise UsageError("--examples takes one prompt, not several")
-    examples = choose_examples(args.examples, pairs, args.shots, seed=args.seed)
+    store = args.examples if is_store(args.examples) else args.store
+    examples = choose_examples(
+        args.examples, pairs, args.shots, seed=args.seed, store=store, sample=args.sample
+    )
     return Prompt.of(prompt).with_examples(examples, args.shots)
 
 
@@ -193,7 +201,7 @@ def _judge(args: argparse.Namespace, model: str | None, kind: str | None) -> Jud
         "model": model,
         "base_url": args.base_url,
         "price": Price.parse(args.price) if args.price else None,
-        "max_tokens": args.max_tokens,
+        "max_tokens": args.max_tokens or (NUGGET_TOKENS if args.task == "nuggets" else None),
         "timeout": args.timeout,
         "seed": args.model_seed,
         "reasoning_effort": args.reasoning_effort,

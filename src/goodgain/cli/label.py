@@ -13,7 +13,7 @@ from goodgain.cli.judges import (
     chosen_prompt,
     with_examples,
 )
-from goodgain.cli.label_tasks import TASKS, add_task, run_task
+from goodgain.cli.label_tasks import PROMPTS, TASKS, Runs, add_task, refuse_options, run_task
 from goodgain.cli.options import (
     add_answers,
     add_concurrency,
@@ -41,13 +41,13 @@ def parser() -> argparse.ArgumentParser:
     p = command_parser(
         "label",
         "Ask a model once how well each document answers its question, and store the reply.\n\n"
-        "SOURCE is traces of agents in any format, whose unique results are labelled once per question;\n"
+        "SOURCE is agent traces in any format (each unique result is labelled once per question);\n"
         "JSONL files with query_id, doc_id, question and text; or, with --pool, runs. Labels already in the\n"
         "store are not requested again: after Ctrl-C, a crash or kill -9 the same command continues.\n"
-        "Several processes may label into one store: none pays for another's, and they share --budget.\n"
+        "Several processes can share a store and its --budget; no label is paid for twice.\n"
         "API keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.\n\n"
-        "Exit status: 0 if every document with a text has a label, 3 if some labels failed, 1 at the\n"
-        "budget, 130 after Ctrl-C, 2 if the run could not go on.",
+        "Exit status: 0 if every document with a text has a label, 3 if some labels failed, 1 when\n"
+        "the budget is used up, 130 after Ctrl-C, 2 if the run could not continue.",
         listing("tasks", TASKS) + "examples:\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --dry-run\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --price 0.25/2 --budget 5 \\\n"
@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_queries(pool)
     add_documents(pool)
-    pool.add_argument("--qrels", metavar="FILE", help="judgments of pairs that need no label")
+    pool.add_argument("--qrels", metavar="FILE", help="judgments; pairs in it need no label")
     add_output(p, per_query=False)
     return p
 
@@ -128,10 +128,14 @@ def _add_limits(p: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Label and print a summary."""
+    from dataclasses import replace
+
     from goodgain.errors import Interrupted
     from goodgain.labels import Limits, estimate, label
+    from goodgain.labels.batches import DISCOUNT
     from goodgain.results.text import render
 
+    refuse_options(args, parser())
     judge = chosen_judge(args)
     limits = Limits(
         concurrency=args.concurrency,
@@ -142,15 +146,19 @@ def run(args: argparse.Namespace) -> int:
     )
     bar = Bar(sys.stderr) if not args.quiet else None
     if args.task != "gains":
+        runs = Runs(bar)
         task_options = {
-            "limits": limits, "processes": args.processes, "progress": bar, "keep": args.keep,
+            "limits": limits, "processes": args.processes, "progress": runs, "keep": args.keep,
             "name": args.judge_name, "retry": [*filter(None, args.retry.split(","))],
         }  # fmt: skip
         try:
-            return run_task(args, judge, task_options, lambda: _pairs(args))
+            status = run_task(args, judge, task_options, lambda: _pairs(args))
         finally:
             if bar:
                 bar.end()
+        warn(args, (message for progress in runs.all for message in _warnings(progress, args)))
+        statuses = {status, *(_status(progress) for progress in runs.all)}
+        return 1 if 1 in statuses else max(statuses)
     options: dict[str, Any] = {
         "name": args.judge_name,
         "prompt": chosen_prompt(args) or ("answer-0-1" if args.answers else None),
@@ -167,6 +175,8 @@ def run(args: argparse.Namespace) -> int:
         options["prompt"] = with_examples(args, options["prompt"], pairs)
     if args.dry_run:
         estimated = estimate(pairs, judge, args.store, **options)
+        if args.batch_api and estimated.cost is not None:
+            estimated = replace(estimated, cost=estimated.cost * DISCOUNT)
         write(args, render(args.format, ["what", "count"], _estimate_rows(estimated)))
         return 0
     try:
@@ -193,20 +203,24 @@ def run(args: argparse.Namespace) -> int:
         _write_traces(args, labels)
     write(args, render(args.format, ["what", "count"], summary_rows(summary)))
     warn(args, _warnings(summary, args))
-    if summary.stopped == "budget":
+    return _status(summary, waiting=args.batch_api and summary.done < summary.total)
+
+
+def _status(p: Progress, waiting: bool = False) -> int:
+    """The exit status of a run; labels in a batch that is not collected have not failed."""
+    if p.stopped == "budget":
         return 1
-    if summary.stopped == "interrupted":
+    if p.stopped == "interrupted":
         return 130
-    waiting = args.batch_api and summary.done < summary.total
-    return 3 if summary.failures or (summary.pairs and not summary.ok and not waiting) else 0
+    return 3 if p.failures or (p.pairs and not p.ok and not waiting) else 0
 
 
 def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
     """What a user should know or do: estimates, failures and how to retry them, why the run stopped."""
     if p.estimated:
         yield (
-            f"the server did not report the tokens of {p.estimated:,} of {p.calls:,} calls; their cost is "
-            "an estimate"
+            f"the server did not report the tokens of {p.estimated:,} of {max(p.calls, p.done):,} calls; "
+            "their cost is an estimate"
         )
     for name, count in p.unused.items():
         yield f"{count:,} pairs have a field '{name}' that the prompt does not show"
@@ -215,20 +229,25 @@ def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
     failures, earlier = p.failures, p.stored_to_retry
     if failures:
         listed = ", ".join(f"{count:,} {status}" for status, count in failures.most_common())
-        what = f"{failures.total():,} labels" if p.ok else f"all {failures.total():,} labels"
+        count = failures.total()
+        what = f"{count:,} label{'s' * (count != 1)}"
+        if not p.ok:
+            what = "the only label" if count == 1 else f"all {what}"
         last = f"; the last: {p.last_failure}" if p.last_failure else ""
-        yield f"{what} failed and have no gain ({listed}){last}"
+        have = "has" if count == 1 else "have"
+        yield f"{what} failed and {have} no gain ({listed}){last}"
     if earlier:
         which = "they" if earlier == failures else f"{earlier.total():,} of them"
-        yield (
-            f"{which} failed in an earlier run and were not requested again; to retry them: "
-            f"--retry {','.join(sorted(earlier))}"
-        )
+        again = f"{which} failed in an earlier run and were not requested again; to retry them"
+        if failures.total() == 1:
+            again = "it failed in an earlier run and was not requested again; to retry it"
+        yield f"{again}: --retry {','.join(sorted(earlier))}"
     waiting = p.total - p.done
     if args.batch_api and waiting > 0 and not p.stopped:
         yield f"{waiting:,} labels are in batches; run the same command to collect them"
     if failures:
-        yield f"see: goodgain labels show {args.store} --failed"
+        prompt = f" --prompt {PROMPTS[args.task]}" if args.task in PROMPTS else ""
+        yield f"see: goodgain labels show {args.store} --failed{prompt}"
     if p.stopped == "budget":
         yield f"stopped at the budget of {args.budget:g}; continue with a larger --budget"
     if p.stopped == "interrupted":

@@ -25,7 +25,7 @@ def add_sampling(parser: Any) -> None:
     group.add_argument(
         "--sample", metavar="NAME", help="name of the sample to draw, or to continue"
     )
-    group.add_argument("--count", type=int, metavar="N", help="how many to draw")
+    group.add_argument("--count", type=int, metavar="N", help="number to draw")
     group.add_argument(
         "--whole-queries",
         action="store_true",
@@ -36,7 +36,7 @@ def add_sampling(parser: Any) -> None:
     )
     group.add_argument(
         "--allocation", choices=list(ALLOCATIONS), default="proportional", metavar="NAME",
-        help=f"how many of each stratum: {', '.join(ALLOCATIONS)} (default: proportional)",
+        help=f"draws per stratum: {', '.join(ALLOCATIONS)} (default: proportional)",
     )  # fmt: skip
     group.add_argument(
         "--learn-from", metavar="NAME", help="earlier sample that allocation neyman learns from"
@@ -85,6 +85,7 @@ def draw(args: argparse.Namespace) -> int:
             human=args.human,
             model=args.model,
             prompt=args.prompt,
+            setting=args.setting,
         )
         columns, rows = sample.rows()
         _report(args, store, sample.sentences(), columns, rows, sample.name)
@@ -109,7 +110,7 @@ def next_labels(args: argparse.Namespace) -> int:
         if args.settle:
             if len(args.runs) != 2:
                 raise UsageError(f"--settle needs two runs, got {len(args.runs)}")
-            labels = optional_labels(store, args.model, args.prompt)
+            labels = optional_labels(store, args.model, args.prompt, args.setting)
             expected = labels.to_dict() if labels is not None else None
             judged = judgments_with_votes(store, args.human)
             first, second = args.runs
@@ -130,6 +131,7 @@ def next_labels(args: argparse.Namespace) -> int:
             depth=args.depth or 10,
             model=args.model,
             prompt=args.prompt,
+            setting=args.setting,
         )
         columns = ["query", "doc", "effect", "reason"]
         rows = [[p.query, p.doc, p.effect, p.reason] for p in pairs]

@@ -26,16 +26,17 @@ def parser() -> argparse.ArgumentParser:
     p = command_parser(
         "labels",
         "Show, export, import, merge or verify the labels in a store.\n\n"
-        "  show    every question and document with its gain, or why it has none\n"
-        "  export  gains as qrels, labels as csv, all replies or votes as jsonl or parquet, or for a tool\n"
-        "          (--to)\n"
+        "  show    list every pair with its gain, or why it has none\n"
+        "  export  write gains as qrels, labels as csv, all replies or votes as jsonl or parquet, or in a\n"
+        "          tool's format (--to)\n"
         "  import  add each FILE: a jsonl or parquet export, judgments in any format, or a tool's export\n"
-        "          (--tool); labels of people are stored as votes, by --annotator or the names in the file\n"
-        "  merge   add everything that other stores (FILE...) have and STORE lacks\n"
-        "  stats   labels, failures, tokens and cost of the store\n"
+        "          (--tool); people's labels are stored as votes, by --annotator or the names in the file\n"
+        "  merge   add everything from other stores (FILE...) that STORE lacks\n"
+        "  stats   count labels, failures, tokens and cost\n"
         "  verify  compare every row with its checksum, and check the file; status 1 if it is damaged\n"
-        "  nuggets the nuggets of --annotator, or import those of each FILE under that name\n"
-        "  grades  grades of documents from the preferences of people, or of a judge (--model)\n\n"
+        "  nuggets list the nuggets of --annotator, or import each FILE under that name\n"
+        "  grades  compute grades from people's preferences, or a judge's (--model), optionally anchored by\n"
+        "          --human; --to qrels writes them as judgments\n\n"
         f"tools: {', '.join(FORMS)}",
         "examples:\n"
         "  goodgain labels stats labels.db\n"
@@ -43,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain labels export labels.db --people dawid-skene -o qrels.txt\n"
         "  goodgain labels import labels.db human.txt --annotator ann\n"
         "  goodgain labels import labels.db label-studio.json --gains relevant=1,irrelevant=0\n"
+        "  goodgain labels grades labels.db --model NAME --human anchors.txt --to qrels -o grades.txt\n"
         "  goodgain labels merge labels.db colleague.db\n"
         "  goodgain labels verify labels.db\n"
         "  goodgain labels sample labels.db --count 50 --whole-queries --runs bm25.run knn.run -o list.csv\n"
@@ -55,22 +57,27 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("store", metavar="STORE", help="label store: a SQLite file, or postgresql://...")
     p.add_argument("files", metavar="FILE", nargs="*", help="files to import, or stores to merge")
     add_label_filter(p)
-    p.add_argument("--setting", metavar="ID", help="only labels of the setting whose id starts so")
-    p.add_argument("--annotator", metavar="NAME", help="only votes by this person; whose to import")
+    p.add_argument(
+        "--annotator", metavar="NAME",
+        help="only votes by this person; for import, whose labels they are",
+    )  # fmt: skip
     p.add_argument(
         "--people", choices=RULES, metavar="RULE",
         help="votes of all people, as one gain per document by majority, mean, median or dawid-skene",
     )  # fmt: skip
     p.add_argument(
-        "--to", choices=("qrels", "csv", "jsonl", "parquet", *FORMS), default="qrels", metavar="FORMAT",
+        "--to", choices=("qrels", "csv", "jsonl", "parquet", *FORMS), metavar="FORMAT",
         help="format to write (default: qrels)",
     )  # fmt: skip
     p.add_argument(
         "--tool", choices=("table", *FORMS), metavar="NAME",
-        help="what wrote the file, or table for a row per label (default: detected)",
+        help="tool that wrote the file, or 'table' for one row per label (default: detected)",
     )  # fmt: skip
-    p.add_argument("--question", metavar="NAME", help="question or score to import, of several")
-    p.add_argument("--gains", metavar="LABEL=GAIN,...", help="gains of labels that are words")
+    p.add_argument(
+        "--question", metavar="NAME",
+        help="which question or score to import, if there are several",
+    )  # fmt: skip
+    p.add_argument("--gains", metavar="LABEL=GAIN,...", help="gains for labels that are words")
     p.add_argument("--failed", action="store_true", help="show only labels that failed")
     add_sampling(p)
     add_output(p, per_query=False)
@@ -78,9 +85,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_label_filter(parser: Any) -> None:
-    """--model, --prompt: which labels of a store."""
+    """--model, --prompt, --setting: which labels of a store."""
     parser.add_argument("--model", metavar="NAME", help="only labels by this model")
     parser.add_argument("--prompt", metavar="NAME", help="only labels with this prompt")
+    parser.add_argument(
+        "--setting", metavar="ID", help="only labels of the setting whose id starts with ID"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -119,7 +129,7 @@ def _read(args: argparse.Namespace) -> int:
             if args.to == "parquet":
                 _write_parquet(args, labels)
             else:
-                write(args, export(labels, args.to))
+                write(args, export(labels, args.to or "qrels"))
             if not args.quiet:
                 print(described(labels), file=sys.stderr)
             return 0

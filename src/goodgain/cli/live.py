@@ -17,8 +17,8 @@ def parser() -> argparse.ArgumentParser:
     p = command_parser(
         "live",
         "Record every tool call between an MCP client and a server, without changing either. Put this\n"
-        "command in place of the server's in the client's configuration. For a server over HTTP, let the\n"
-        "client connect to the URL that is printed.",
+        "command before the server's in the client's configuration. For a server over HTTP, point the\n"
+        "client to the printed URL.",
         "examples:\n"
         "  goodgain live mcp -o traces.jsonl -- python search_server.py\n"
         "  goodgain live mcp -o traces.jsonl --port 8100 http://localhost:8000/mcp\n"
@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "server", nargs="+", metavar="SERVER",
-        help="-- COMMAND ARGUMENT ... of a server over standard streams, or the URL of one over HTTP",
+        help="-- COMMAND ARGUMENT ... for a server over standard streams, or the URL of an HTTP server",
     )  # fmt: skip
     p.add_argument("-o", "--output", metavar="FILE", required=True, help="append traces to FILE")
     p.add_argument(
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         "--redact", choices=("drop", "hash"), help="drop or hash the texts of queries and results"
     )
     p.add_argument(
-        "--rotate", metavar="WHEN", help='begin a new file at a size or age: "100 MB", "1 day"'
+        "--rotate", metavar="WHEN", help='start a new file at this size or age: "100 MB", "1 day"'
     )
     add_search_tools(p)
     return p

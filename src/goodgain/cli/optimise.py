@@ -34,7 +34,7 @@ examples:
   goodgain optimise experiment.toml -m nDCG@10
   goodgain optimise experiment.toml -m nDCG@10 --max-latency 50ms
   goodgain optimise experiment.toml -m Recall@20 --max-latency p99=1s --max-cost 0.002
-  goodgain optimise experiment -m nDCG@10      # the folder of an experiment that was run: calls nothing
+  goodgain optimise experiment -m nDCG@10      # a finished experiment: makes no calls
 """
 
 
@@ -43,14 +43,14 @@ def parser() -> argparse.ArgumentParser:
     p = command_parser(
         "optimise",
         "Find the best system of an experiment, or the best point of its grid, with few calls.\n"
-        "Settings race query by query; those that are surely worse, or surely over a budget, are no longer\n"
-        "called. The best is measured on queries that did not choose it. All calls are saved in the\n"
+        "Settings race query by query; those that are clearly worse, or clearly over a budget, are dropped.\n"
+        "The winner is measured on queries that did not choose it. All calls are saved in the\n"
         "experiment's folder: an interrupted race continues, and `goodgain experiment` reuses them.",
         EXAMPLES,
     )
     p.add_argument(
         "file", metavar="FILE.toml|FOLDER",
-        help="an experiment to race, or the folder of one that was run",
+        help="an experiment to race, or the folder of a finished one",
     )  # fmt: skip
     add_measures(p, "the first of the experiment")
     add_folder(p, "FILE without .toml")

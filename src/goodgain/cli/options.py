@@ -73,6 +73,13 @@ def add_runs(parser: Any) -> None:
     parser.add_argument("--runs", metavar="RUN", nargs="+", default=[], help="runs of the systems")
 
 
+def add_sample(parser: Any) -> None:
+    """--sample."""
+    parser.add_argument(
+        "--sample", metavar="NAME", help="a sample drawn by: goodgain labels sample"
+    )
+
+
 def add_settle(parser: Any) -> None:
     """--settle."""
     parser.add_argument(
@@ -174,7 +181,7 @@ def add_max_latency(parser: Any) -> None:
     """--max-latency."""
     parser.add_argument(
         "--max-latency", metavar="[pN=]TIME",
-        help="budget of latency at a percentile of calls: 50ms (at p95), p99=1.5s",
+        help="latency budget at a percentile of calls: 50ms (p95), p99=1.5s",
     )  # fmt: skip
 
 
@@ -182,7 +189,7 @@ def add_max_cost(parser: Any) -> None:
     """--max-cost."""
     parser.add_argument(
         "--max-cost", metavar="[pN=]AMOUNT",
-        help="budget of the cost of a call, in the unit that retrievers report: 0.002, p50=0.001",
+        help="cost budget per call, in the unit that retrievers report: 0.002, p50=0.001",
     )  # fmt: skip
 
 
@@ -190,7 +197,7 @@ def add_held_out(parser: Any, default: float) -> None:
     """--held-out."""
     parser.add_argument(
         "--held-out", type=float, default=default, metavar="SHARE",
-        help=_help("share of the queries that measure the best and do not choose it", default),
+        help=_help("share of the queries held out to measure the winner", default),
     )  # fmt: skip
 
 
@@ -205,7 +212,7 @@ def add_timeout(parser: Any, default: float | None = None) -> None:
     """--timeout."""
     parser.add_argument(
         "--timeout", type=float, default=default, metavar="SECONDS",
-        help=_help("time limit of a call", default),
+        help=_help("time limit per call", default),
     )  # fmt: skip
 
 
@@ -247,12 +254,14 @@ def add_correction(parser: Any, choices: Iterable[str], default: str | None = No
 
 def add_unpaired(parser: Any, choices: Iterable[str], default: str) -> None:
     """--unpaired."""
-    _add_listed(parser, "--unpaired", "queries that only one system has", choices, default)
+    _add_listed(
+        parser, "--unpaired", "what to do with queries that only one system has", choices, default
+    )
 
 
 def add_seeds(parser: Any, choices: Iterable[str], default: str) -> None:
     """--seeds."""
-    _add_listed(parser, "--seeds", "what the seeds of a system are", choices, default)
+    _add_listed(parser, "--seeds", "how to treat seeds", choices, default)
 
 
 def add_outside(parser: Any, choices: Iterable[str], default: str) -> None:
@@ -368,7 +377,7 @@ def add_spans(parser: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--tokenizer", metavar="NAME",
-        help="what counts as a token in @Ntokens and, if given, in SpanRecall and the like: words, "
+        help="what counts as a token in @Ntokens and, if set, in span measures: words, "
         "characters, tiktoken[:ENCODING]",
     )  # fmt: skip
 
@@ -390,7 +399,7 @@ def add_engine(parser: Any) -> None:
     )
     group.add_argument(
         "--partitions", type=int, metavar="N",
-        help=_help("at most so many Spark shuffle partitions", "chosen by Spark"),
+        help=_help("maximum number of Spark shuffle partitions", "chosen by Spark"),
     )  # fmt: skip
 
 
@@ -439,7 +448,7 @@ def add_trace_reading(parser: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--ledger", metavar="FILE",
-        help="write what became of every item of the traces to FILE, as JSON lines",
+        help="write how every item of the traces was counted to FILE, as JSON lines",
     )  # fmt: skip
     add_skip_bad(group)
 
@@ -460,8 +469,8 @@ def add_answers(parser: Any) -> None:
     """--answers: gold answers of conversations."""
     parser.add_argument(
         "--answers", metavar="FILE",
-        help="gold answers: conversation, answer and aliases (CSV, TSV, JSON lines), a golden set, or a "
-        "label store with answers that a judge has labelled",
+        help="gold answers: conversation, answer and aliases (CSV, TSV, JSON lines), a golden "
+        "set, or a label store with judged answers",
     )  # fmt: skip
 
 

@@ -106,6 +106,6 @@ def command_parser(
     )
     parser.add_argument(
         "--limits", metavar="NAME=VALUE,...",
-        help="refuse larger inputs: bytes (decompressed), rows, nesting, seconds, memory",
+        help="reject larger inputs: bytes (decompressed), rows, nesting, seconds, memory",
     )  # fmt: skip
     return parser

@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--qrels",
         metavar="FILE",
-        help="judgments to use instead of those of an experiment's folder",
+        help="judgments to use instead of those in an experiment's folder",
     )
     add_queries(p)
     add_documents(p)

@@ -27,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
         "sql",
         "Print one SQL query that computes measures where the data is. Tables have the columns query,\n"
         "doc and gain (judgments) or score (a run); --columns names others, and system= a column with\n"
-        "the names of several runs. A measure or policy without an exact form in SQL is refused.",
+        "the names of several runs. A measure or policy without an exact SQL form is an error.",
         "examples:\n"
         '  goodgain sql --dialect duckdb --measures "nDCG@10 AP"\n'
         "  goodgain sql --dialect bigquery lake.qrels lake.runs --columns system=model,query=topic -o q.sql\n"

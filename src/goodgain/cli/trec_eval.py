@@ -31,7 +31,7 @@ rank score run-name; the rank is ignored, and equal scores are ordered by docume
 begin with # are comments. Both files may be compressed (.gz .zst .bz2 .xz), qrels and runs also in any other
 format that goodgain reads; RUN may be - for standard input. Long options may be abbreviated.
 
-A judged query that the run lacks is not averaged over, with a warning: version 9 skips it silently, version
+A judged query missing from the run is left out, with a warning: version 9 skips it silently, version
 10.0 stops there with status 4. -c counts it as 0."""
 
 _FORMATS = {
@@ -169,8 +169,9 @@ def _run(args: argparse.Namespace) -> int:
     result = report(settings, *args.files)
     if result.missing:
         print(
-            f"warning: {len(result.missing):,} of {len(result.table.queries):,} judged queries are not "
-            f"in the run and are not averaged over, for example '{plain(result.missing[0])}'; -c counts "
+            f"warning: {len(result.missing):,} of {len(result.table.queries):,} judged queries "
+            "are not in the run and are left out of the means, for example "
+            f"'{plain(result.missing[0])}'; -c counts "
             "them as 0 (trec_eval 10 stops with status 4)",
             file=sys.stderr,
         )

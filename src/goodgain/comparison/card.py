@@ -187,7 +187,7 @@ def _headline(pair: Pair, verdict: str, count: int) -> tuple[Span, ...]:
     if verdict in ("better", "worse"):
         return (system, f" is {verdict} than ", baseline, *by)
     if pair.wins == pair.losses == 0 and pair.difference == 0 and pair.queries > 1:
-        also = "" if verdict == "tied" else ", but so few do not show a tie"
+        also = "" if verdict == "tied" else ", but these are too few to show a tie"
         return (
             system,
             " and ",
@@ -309,7 +309,7 @@ def _caveat(pair: Pair, verdict: str, comparison: Comparison) -> tuple[Span, ...
                 "interval is that of one test",)  # fmt: skip
     nouns = unit_nouns(pair.measure)
     if pair.queries < _FEW:
-        return (f"only {counted(pair.queries, *nouns)}, which may not stand for others",)
+        return (f"only {counted(pair.queries, *nouns)}, which may not be representative",)
     if (
         verdict in ("better", "worse")
         and pair.tied_within
@@ -321,10 +321,10 @@ def _caveat(pair: Pair, verdict: str, comparison: Comparison) -> tuple[Span, ...
         return (UserText(warnings[0]),)
     if verdict == "better" and pair.losses > pair.wins:
         return (system, f" is worse on more {nouns[1]} ({pair.losses:,}) than it is better on "
-                f"({pair.wins:,}): few large gains make the mean")  # fmt: skip
+                f"({pair.wins:,}): a few large gains dominate the mean")  # fmt: skip
     if verdict == "worse" and pair.wins > pair.losses:
         return (baseline, f" is worse on more {nouns[1]} ({pair.wins:,}) than it is better on "
-                f"({pair.losses:,}): few large losses make the mean")  # fmt: skip
+                f"({pair.losses:,}): a few large losses dominate the mean")  # fmt: skip
     return ()
 
 

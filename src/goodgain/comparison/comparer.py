@@ -99,7 +99,7 @@ def compare(
     verdict      better: dense is better than bm25 by RR
     by how much  RR 0.833 vs 0.500: +0.333, 95% interval +0.075 to +0.591, p = 0.0185, on 8 queries
                  0 │·····──────────────────────●────────────────────── +0.591
-    caveat       only 8 queries, which may not stand for others
+    caveat       only 8 queries, which may not be representative
     next         use dense; look at the 2 queries on which it is worse
     """
     if test not in TESTS:

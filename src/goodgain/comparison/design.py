@@ -53,7 +53,7 @@ def _clause(scores: ScoreSet, cell: Paired, seeded: dict[str, int]) -> str:
     if replicates.is_nested:
         count = max(replicates.counts)
         return (
-            f"nested in {count} {factor}s, each with queries of its own{fixed}: the {factor}s are the "
+            f"nested in {count} {factor}s, each with its own queries{fixed}: the {factor}s are the "
             f"units (if they only drew the queries, seeds='fixed' or --seeds fixed tests over queries)"
         )
     if replicates.shared:

@@ -22,6 +22,7 @@ from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.sugar import evaluated_sources
 from goodgain.cores import thread_count
 from goodgain.errors import InputError, UsageError, suggest_keywords
+from goodgain.results.nouns import unit_nouns
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import LONG_FORMATS, html_table, number, render
 from goodgain.results.views import Plottable
@@ -107,7 +108,7 @@ class Gate(Plottable):
     >>> gate.passed
     True
     >>> print(gate.sentence)
-    PASSED: new is no worse than old beyond the margin.
+    PASSED: new is not worse than old by more than the margin.
     """
 
     baseline: str
@@ -131,7 +132,7 @@ class Gate(Plottable):
     def sentence(self) -> str:
         """The verdict and its reasons."""
         if self.passed:
-            return f"PASSED: {self.candidate} is no worse than {self.baseline} beyond the margin."
+            return f"PASSED: {self.candidate} is not worse than {self.baseline} by more than the margin."
         reasons = [_reason(check) for check in self.checks if not check.passed]
         if not self.checks:
             reasons = ["no measure has values for both"]
@@ -197,6 +198,10 @@ class Gate(Plottable):
         )
 
     @property
+    def _units(self) -> str:
+        return unit_nouns(self.checks[0].measure if self.checks else None)[1]
+
+    @property
     def _covers_seeds(self) -> bool:
         return self.test == "t" and any(check.seeds for check in self.checks)
 
@@ -204,11 +209,7 @@ class Gate(Plottable):
         checks, losses = self._tables()
         text = render(format, *checks)
         if self.losses:
-            title = (
-                "% the queries that lost most\n"
-                if format == "latex"
-                else "queries that lost most\n"
-            )
+            title = f"{'% the ' if format == 'latex' else ''}{self._units} that lost most\n"
             text += f"\n{title}{render(format, *losses)}"
         comment = "% " if format == "latex" else ""
         design = f"{comment}{self.design}\n" if self._covers_seeds else ""
@@ -218,7 +219,7 @@ class Gate(Plottable):
         from html import escape
 
         checks, losses = self._tables()
-        lost = html_table(*losses, "queries that lost most") if self.losses else ""
+        lost = html_table(*losses, f"{self._units} that lost most") if self.losses else ""
         below = f"<p>{escape(self._how())}</p>"
         return html_table(*checks, self.sentence) + lost + below
 
@@ -230,7 +231,7 @@ class Gate(Plottable):
         text += f"{render('markdown', *checks)}\n{self._how()}\n"
         if self.losses:
             text += (
-                f"\n<details><summary>The {len(self.losses)} queries that lost most</summary>\n\n"
+                f"\n<details><summary>The {len(self.losses)} {self._units} that lost most</summary>\n\n"
                 f"{render('markdown', *losses)}\n</details>\n"
             )
         return text + "".join(f"\n> {note}\n" for note in self.notes)

@@ -73,9 +73,7 @@ def _labels(settling: Any) -> tuple[Span, ...]:
     if settling is None or not settling.unjudged:
         return ("label what is missing: goodgain label, or goodgain judge for people",)
     if not settling.pairs:
-        return (
-            f"judge the {settling.unjudged:,} unjudged documents; fewer are not sure to settle it",
-        )
+        return (f"judge the {settling.unjudged:,} unjudged documents; fewer may not settle it",)
     count = len(settling.pairs)
     these = "this document" if count == 1 else f"these {count:,} documents"
     listed = ", ".join(f"{doc} of {query}" for query, doc in settling.pairs[:_LISTED])
@@ -102,7 +100,7 @@ def _more(pair: Pair, comparison: Comparison) -> tuple[Span, ...]:
     total = pair.queries + more
     if more > _FAR * pair.queries:
         return (
-            f"stop here, or plan for about {_rounded(total):,} {nouns[1]}: so many it would take {aim}",
+            f"stop here, or plan for about {_rounded(total):,} {nouns[1]}, which it would take {aim}",
         )
     if pair.queries > 1:
         more = _rounded(more)

@@ -33,7 +33,7 @@ Labels = Literal["known", "worst", "best"]
 UNPAIRED = {
     "drop": "leave the query out of this pair",
     "zero": "count missing values as 0 (never for measures where lower is better)",
-    "error": "refuse",
+    "error": "report an error",
 }
 
 
@@ -261,17 +261,17 @@ def choose_columns(
             undefined.append(label)
         else:
             columns.append(Column(measure, label))
+    reasons = []
     if unlabelled:
-        scores.notes.append(f"not compared, since nothing is labelled: {', '.join(unlabelled)}")
+        reasons.append(f"not compared, since nothing is labelled: {', '.join(unlabelled)}")
     if undefined:
-        scores.notes.append(
-            f"not compared, since some system has no values: {', '.join(undefined)}"
-        )
+        reasons.append(f"not compared, since some system has no values: {', '.join(undefined)}")
     if not columns:
         raise InputError(
             "no measure has values for every system",
-            hint=f"measures: {', '.join([*unlabelled, *undefined]) or 'none'}",
+            hint="; ".join(reasons) or "the systems have no measure in common",
         )
+    scores.notes += reasons
     return columns
 
 

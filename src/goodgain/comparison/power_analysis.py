@@ -162,7 +162,9 @@ def _queries(plan: Planned, seeds: int, difference: float, alpha: float, power: 
         )
         raise UsageError(
             f"no number of queries shows a difference of {difference:g} with {seeds} seeds",
-            hint=f"with {more} seeds, enough queries would" if more else "nor would 1,000 seeds",
+            hint=f"with {more} seeds, enough queries would"
+            if more
+            else "not even 1,000 seeds suffice",
         )
     low, high = 2, 4
     while not enough(high):

@@ -150,10 +150,16 @@ EXPLORATORY = "exploratory, not corrected: confirms nothing"
 
 def means(c: Comparison) -> list[Block]:
     """The table of means, with another one for exploratory measures."""
-    tables = [_means("mean over queries", c, c.primary)]
+    title = f"mean over {_units(c)}"
+    tables = [_means(title, c, c.primary)]
     if c.exploratory:
-        tables.append(_means(f"mean over queries ({EXPLORATORY})", c, c.exploratory))
+        tables.append(_means(f"{title} ({EXPLORATORY})", c, c.exploratory))
     return tables
+
+
+def _units(c: Comparison) -> str:
+    """What the means are over: queries or conversations."""
+    return unit_nouns(c.measures[0] if c.measures else None)[1]
 
 
 def _means(title: str, c: Comparison, measures: Sequence[Measure]) -> Block:
@@ -186,7 +192,7 @@ def _means(title: str, c: Comparison, measures: Sequence[Measure]) -> Block:
         block.rows.append(row)
         block.systems.append(system)
     if ranks:
-        block.title += "; rank: what significant differences leave open"
+        block.title += "; rank: the positions that significant differences leave open"
     if several and not is_all and measures == c.primary:
         letters = ", ".join(f"{chr(ord('a') + i)} = {b}" for i, b in enumerate(c.baselines))
         block.title += f"; a letter: better than that baseline, with {WORSE} worse ({letters})"
@@ -382,8 +388,8 @@ def legend(c: Comparison) -> list[str]:
     test = TESTS[s.test]
     if any(p.seeds for p in c.pairs):
         test = {
-            "t": f"t-test over queries and {c.factor}s",
-            "tukey": f"Tukey HSD over queries and {c.factor}s (Games-Howell)",
+            "t": f"t-test over {_units(c)} and {c.factor}s",
+            "tukey": f"Tukey HSD over {_units(c)} and {c.factor}s (Games-Howell)",
         }.get(s.test, f"{test} over {c.factor}s")
     lines = [f"{test}{extra}, two-sided, {against}; {family}; alpha {s.alpha:g}."]
     lines += [c.design] if c.design else []
@@ -392,9 +398,9 @@ def legend(c: Comparison) -> list[str]:
         lines.append(f"The {len(c.pairs):,} tests, one by one: --format csv, --report or --save.")
     if any(p.p_these_seeds is not None for p in c.pairs):
         own = f"{c.factor}s"
-        lines.append(f"p, these {own}: over queries only; it says nothing about other {own}.")
+        lines.append(f"p, these {own}: over {_units(c)} only; it says nothing about other {own}.")
     if len(c.pairs) == 1 and not c.pairs[0].seeds and c.pairs[0].is_tested:
-        lines.append(f"By queries: {c.pairs[0].side_by_side(s.alpha).sentence}")
+        lines.append(f"By {_units(c)}: {c.pairs[0].side_by_side(s.alpha).sentence}")
     if s.margin is not None:
         lines.append(f"non-inferior, equivalent: p against a margin of {s.margin}.")
     return [plain(line) for line in lines]

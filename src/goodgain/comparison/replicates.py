@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SEEDS = {
     "random": "a sample: the result holds for new queries and new seeds",
-    "fixed": "these and no others: scores are averaged over seeds and tested over queries",
+    "fixed": "only these: scores are averaged over seeds and tested over queries",
 }
 COVERS_SEEDS = ("t", "tukey")  # tests that hold for new seeds, crossed with queries
 

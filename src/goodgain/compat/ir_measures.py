@@ -1,7 +1,23 @@
-"""A drop-in replacement for ir_measures: `import goodgain.compat.ir_measures as ir_measures`.
+r"""A drop-in replacement for ir_measures: `import goodgain.compat.ir_measures as ir_measures`.
 
 Its measure objects and their names, `calc_aggregate`, `iter_calc`, `calc` and `evaluator`, with the numbers
 of the preset `ir_measures`.
+
+>>> from pathlib import Path
+>>> import goodgain.compat.ir_measures as ir_measures
+>>> from goodgain.compat.ir_measures import AP, nDCG
+>>> _ = Path("qrels.txt").write_text("q1 0 d1 2\nq1 0 d2 0\n")
+>>> _ = Path("run.txt").write_text("q1 Q0 d2 1 2.0 mine\nq1 Q0 d1 2 1.0 mine\n")
+>>> qrels = list(ir_measures.read_trec_qrels("qrels.txt"))
+>>> run = list(ir_measures.read_trec_run("run.txt"))
+>>> ir_measures.calc_aggregate([AP], qrels, run)
+{AP: 0.5}
+>>> [(m.query_id, round(m.value, 4)) for m in ir_measures.iter_calc([nDCG @ 10], qrels, run)]
+[('q1', 0.6309)]
+>>> ir_measures.calc([AP], qrels, run).aggregated
+{AP: 0.5}
+>>> ir_measures.evaluator([ir_measures.parse_measure("AP(rel=2)")], qrels).calc_aggregate(run)
+{AP(rel=2): 0.5}
 """
 
 from __future__ import annotations

@@ -1,6 +1,17 @@
 """A drop-in replacement for pytrec_eval: `import goodgain.compat.pytrec_eval as pytrec_eval`.
 
 The same names, results and numbers (those of trec_eval 9), computed by goodgain's core.
+
+>>> import goodgain.compat.pytrec_eval as pytrec_eval
+>>> qrels = pytrec_eval.parse_qrel(["q1 0 d1 1", "q1 0 d2 0"])
+>>> run = pytrec_eval.parse_run(["q1 Q0 d2 1 2.0 mine", "q1 Q0 d1 2 1.0 mine"])
+>>> values = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg"}).evaluate(run)
+>>> values["q1"]["map"]
+0.5
+>>> pytrec_eval.compute_aggregated_measure("map", [0.5, 1.0])
+0.75
+>>> "ndcg_cut" in pytrec_eval.supported_measures, "official" in pytrec_eval.supported_nicknames
+(True, True)
 """
 
 from __future__ import annotations

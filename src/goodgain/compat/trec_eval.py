@@ -108,7 +108,7 @@ class Report:
                 hint="were the files swapped, or are they from different collections?",
             )
         self.rows = sorted(rows, key=lambda i: queries[i].encode("utf-8", "surrogateescape"))
-        # Judged queries that the run lacks, unless -c counts them.
+        # Judged queries missing from the run, unless -c counts them.
         self.missing = [] if settings.complete else [
             queries[i] for i in wanted if not table.in_run[i]
         ]  # fmt: skip

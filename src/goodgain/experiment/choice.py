@@ -259,7 +259,7 @@ def choose_from(
 ) -> Choices:
     """The best point of each grid of an experiment, and the best system of all."""
     if len(result.systems) < 2:
-        raise UsageError("there is one system only, so there is nothing to choose")
+        raise UsageError("there is only one system, so there is nothing to choose")
     for name, called in result.called.items():
         if called < result.settings["queries"]:
             raise InputError(

@@ -54,7 +54,7 @@ class Chunked(Retriever):
         if not hasattr(self.of, "index"):
             raise UsageError(
                 "chunks need a retriever with an index",
-                hint="a service has chunks of its own: let it return ids doc#start-end, or results with "
+                hint="the service does its own chunking; let it return ids doc#start-end, or results with "
                 "start and end",
             )
         self._retriever: Any = _own_index(self.of)
@@ -80,7 +80,7 @@ class Chunked(Retriever):
             for name in [named] if isinstance(named, str) else named:
                 if isinstance(name, str):
                     raise UsageError(
-                        f"the system '{name}' searches documents of its own, not these chunks",
+                        f"the system '{name}' searches its own documents, not these chunks",
                         hint="give each of the systems that are combined its own chunk = {...}",
                     )
 

@@ -412,7 +412,7 @@ def _set_inside(old: Any, path: str, value: Any, system: str) -> Any:
         return inner
     if isinstance(old, list | tuple):
         if not first.isdigit() or int(first) >= len(old):
-            raise UsageError(f"'{first}' is no position in a list of {len(old)} in the grid")
+            raise UsageError(f"'{first}' is not a position in a list of {len(old)} in the grid")
         items = list(old)
         items[int(first)] = _set_inside(items[int(first)], rest, value, system)
         return items

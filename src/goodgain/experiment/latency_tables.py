@@ -31,7 +31,7 @@ def latency_legend(result: ExperimentResult) -> list[str]:
         lines.append(f"A/A control: {result.control}.{noisy}")
     elif len(result.systems) > 1:
         lines.append(
-            "No A/A control: nothing says how far latencies of one system differ by chance."
+            "No A/A control: it is unknown how much latencies of one system differ by chance."
         )
     listed = [*result.timings.values(), *(step for own in result.loads.values() for step in own)]
     if open_ends := open_percentiles(listed):

@@ -162,7 +162,7 @@ class Optimisation(SavedAsJson, Reportable):
             f"{queries}, {others} other{'s' * (others != 1)} left, none better by {margin} or more.",
             NONE_LEFT: f"None of {many} is within the budget, after {queries}.",
             OPEN: f"Not enough evidence: after all {queries} of the race, {others + 1} of {many} are "
-            f"left. {self.best} leads by {self.measure}, but that it is the best is not shown.",
+            f"left. {self.best} leads by {self.measure}, but is not shown to be the best.",
         }[self.outcome]
         lines = [first]
         if self.estimate is not None:
@@ -214,8 +214,8 @@ class Optimisation(SavedAsJson, Reportable):
     def legend(self) -> list[str]:
         """What the table's numbers are."""
         return [
-            f"Means and percentiles in the race; their {100 * (1 - self.rules.alpha):g} % intervals hold "
-            "whenever the race may stop.",
+            f"Means and percentiles in the race; their {100 * (1 - self.rules.alpha):g} % "
+            "intervals are valid whenever the race stops.",
             f"The best setting is dropped with a probability of at most {self.rules.alpha:g} (margin "
             f"{self.rules.margin:g}, seed {self.seed}).",
         ]

@@ -61,7 +61,7 @@ def task_of(
     definition = chosen.definition
     low, high = definition.range.low, definition.range.high
     if len(experiment.systems) < 2:
-        raise UsageError("there is one system only, so there is nothing to choose")
+        raise UsageError("there is only one system, so there is nothing to choose")
     if definition.is_cost:
         raise UsageError(
             f"{chosen} is a cost, not a quality", hint="set a budget for it: --max-latency 50ms"
@@ -84,7 +84,7 @@ def task_of(
     if len(queries) < LEAST_QUERIES:
         raise UsageError(
             f"too few queries: {len(queries)}, of which some choose the best and others measure it",
-            hint=f"at least {LEAST_QUERIES}; hundreds to tell settings apart",
+            hint=f"at least {LEAST_QUERIES}; hundreds to distinguish settings",
         )
     random.Random(seed).shuffle(queries)
     reserved = min(max(1, round(held_out * len(queries))), len(queries) - 1)

@@ -462,11 +462,12 @@ class ExperimentResult(Reportable):
                 messages.append(f"{name}: {answers} held a document twice, which counts once")
             if timing.beside:
                 messages.append(
-                    f"{name}: {timing.beside:,} calls ran beside one that had timed out and are not timed"
+                    f"{name}: {timing.beside:,} calls overlapped with one that had timed out and "
+                    "are not timed"
                 )
             if _has_query_vectors(self.settings["systems"][name]):
                 messages.append(
-                    f"{name}: the vectors of queries were computed before, so its latency is without them"
+                    f"{name}: the query vectors were precomputed, so its latency does not include them"
                 )
         messages += [*answer_notes(self), *self._depth_warnings(), *load_notes(self)]
         if not self.systems:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SHARED, WHOLE = "shared", "whole"
 SEARCHES = {
-    SHARED: "what points of a grid have in common is searched once, and its time added to theirs",
+    SHARED: "components shared by grid points are searched once, and their time is added",
     WHOLE: "every system searches everything itself",
 }
 

@@ -140,7 +140,9 @@ class Stages:
         sources = [each if isinstance(each, str) else self.texts_address(each) for each in inputs]
         pieces = code if isinstance(code, list | tuple) else [code]
         named: dict[str, Any] = {f"code {i}": piece for i, piece in enumerate(pieces)}
-        named |= {"model": model} | {f"parameter {n}": v for n, v in (parameters or {}).items()}
+        named |= {"model": model} | {
+            f"parameter {n}": v for n, v in sorted((parameters or {}).items())
+        }
         known = {name: self._fingerprint(value) for name, value in named.items()}
         digests = {name: each.digest for name, each in known.items()}
         address = fingerprint([FORMAT, kind, digests, sources, version]).digest

@@ -151,8 +151,8 @@ def _legend(result: ExperimentResult) -> list[str]:
         lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
     if result.composed:
         lines.append(
-            f"Latencies of {len(result.composed)} systems are composed: what the grid has in common is "
-            "searched and timed once per query."
+            f"Latencies of {len(result.composed)} systems are composed: components shared within "
+            "the grid are searched and timed once per query."
         )
     lines += latency_legend(result)
     lines += _best_of_grid(result)

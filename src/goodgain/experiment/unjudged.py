@@ -61,14 +61,14 @@ def data_facts(result: ExperimentResult) -> list[str]:
     facts = list(result.settings.get("data_notes", ()))
     if result.plan.judged == SPAN:
         facts.append(
-            f"judged by span: one is met where chunks cover {result.plan.cover:g} of it; "
+            f"judged by span: a span is met if chunks cover {result.plan.cover:g} of it; "
             "a cut-off counts chunks"
         )
     elif result.chunked:
         how = "as its document" if result.plan.judged == DOCUMENT else "by its own id"
         facts.append(f"a chunk ({', '.join(result.chunked)}) is judged {how}")
         if result.plan.judged == DOCUMENT:
-            facts[-1] += ", which the best of its chunks stands for"
+            facts[-1] += ", ranked by its best chunk"
     return [f"{fact[0].upper()}{fact[1:]}." for fact in facts]
 
 

@@ -52,6 +52,7 @@ class Tuned(Plottable):
     held_out: dict[str, float]  # query -> value, from the setting chosen without that query
     singles: dict[str, dict[str, float]]  # run -> query -> value
     run: Run
+    notes: tuple[str, ...] = ()  # warnings about the runs
 
     @property
     def held_out_mean(self) -> float:
@@ -171,6 +172,7 @@ class _Tuning:
             held_out |= values
         best, _ = self._choose(queries, [], untrained)
         best = replace(best, held_out_mean=_mean(held_out.values()), held_out_queries=len(held_out))
+        singles = self._evaluator.evaluate(runs)
         return Tuned(
             method=self._fuser.method.name,
             norm=self._fuser.norm,
@@ -180,8 +182,9 @@ class _Tuning:
             held_out={q: held_out[q] for q in queries},
             singles={
                 scores.name: dict(zip(scores.queries, scores.column(self._measure), strict=True))
-                for scores in self._evaluator.evaluate(runs).runs
+                for scores in singles.runs
             },
+            notes=tuple(singles.warnings()),
             run=Run(self._fuse((best.weights, best.params), self._qrels), name=name),
         )
 

@@ -1,6 +1,16 @@
 """The measures: one registry, their grammar, and functions for plain lists.
 
 Every measure of a run is an attribute by its name: `from goodgain.measures import nDCG`.
+
+>>> from goodgain.measures import definition_of, definitions, find, nDCG, parse_agentic, parse_all
+>>> nDCG(gain="exp") @ 10
+nDCG(gain=exp)@10
+>>> parse_all("nDCG@10 MAP")
+(nDCG@10, MAP)
+>>> parse_agentic("SRR")
+SRR
+>>> definition_of("ndcg_cut_10").name, find("map").name, len(definitions("ranked")) > 50
+('nDCG', 'AP', True)
 """
 
 from __future__ import annotations

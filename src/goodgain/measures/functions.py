@@ -180,7 +180,7 @@ def rdcgl(
         raise UsageError("penalties must not be negative")
     for item, rank in true_relevance_set.items():
         if not (rank >= 1 and rank - rank == 0):
-            raise InputError(f"the rank of {item!r} must be a number from 1 on, got {rank}")
+            raise InputError(f"the rank of {item!r} must be at least 1, got {rank}")
     if len(set(search_results)) != len(search_results):
         seen: set[Hashable] = set()
         repeated = next(item for item in search_results if item in seen or seen.add(item))  # type: ignore[func-returns-value]

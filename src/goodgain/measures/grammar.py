@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from goodgain.measures.definition import Namespace
+
 
 def make(
     definition: Definition,
@@ -54,14 +56,19 @@ def read_cutoff(cutoff: float | str) -> tuple[float | None, int | None]:
             f"invalid cut-off '{cutoff}'",
             hint="a rank such as 10, or a budget such as '2000tokens'",
         )
-    return None, int(match[1])
+    return None, _budget(match[1])
+
+
+def _budget(digits: str) -> int:
+    """Tokens; Python refuses to convert very long texts, and they are too large anyway."""
+    return int(digits) if len(digits) < 20 else 2**60
 
 
 def _require_budget(definition: Definition, budget: int) -> None:
     if definition.cutoff != "optional" or definition.namespace not in ("ranked", "spans"):
         raise MeasureError(
-            f"{definition.name} takes no budget of tokens",
-            hint="measures that can do without a cut-off do, for example nDCG@2000tokens",
+            f"{definition.name} does not accept a token budget",
+            hint="measures with an optional cut-off do, for example nDCG@2000tokens",
         )
     if not 1 <= budget < 2**53:
         raise MeasureError(
@@ -111,7 +118,7 @@ def _valid_cutoff(definition: Definition, cutoff: float) -> float:
                 hint=f"for example {definition.name}@0.5",
             )
         return float(cutoff)
-    if cutoff != int(cutoff) or not 1 <= cutoff < 2**32:
+    if not 1 <= cutoff < 2**32 or cutoff != int(cutoff):  # in this order: infinity is no integer
         raise MeasureError(
             f"the cut-off of {definition.name} must be a positive integer, got {cutoff:g}",
             hint=f"for example {definition.name}@10",
@@ -278,13 +285,13 @@ def _own(definition: Definition, params: dict[str, Value], form: re.Match[str]) 
             f"the budget in '{text}' must be a whole number of tokens", hint=f"{name}@2000tokens"
         )
     if name == "rbp" and cutoff and not form["tokens"]:  # ranx: rbp@95
-        return [make(definition, {**params, "p": float(f"0.{cutoff}")}, None, text)]
+        return [make(definition, {**params, "p": _number(f"0.{cutoff}", text)}, None, text)]
     params = {**params, **_params(definition, form["params"] or "")}
     if form["level"]:
         params["rel"] = float(form["level"])
     label = _label(form, definition, text)
     if form["tokens"]:
-        return [make(definition, params, None, label, int(cutoff))]
+        return [make(definition, params, None, label, _budget(cutoff))]
     return [make(definition, params, float(cutoff) if cutoff else None, label)]
 
 
@@ -306,20 +313,25 @@ def _trec_values(
     """trec_eval's `P.5,10`, `ndcg_cut_10`, `iprec_at_recall..10`; ranx's `rbp.95`."""
     name, values, text = form["name"], form["values"], form[0]
     if definition.name in ("RBP", "RBP_resid"):  # trec_eval: rbp.p=0.5
-        p = float(values.removeprefix("p=")) if "=" in values else float(f"0.{values}")
+        p = _number(values.removeprefix("p=") if "=" in values else f"0.{values}", text)
         return [make(definition, {**params, "p": p}, None, text)]
     if definition.name == "SetF":  # trec_eval's number is the square of beta
-        return [make(definition, {**params, "beta": float(values) ** 0.5}, None, text)]
+        return [make(definition, {**params, "beta": _number(values, text) ** 0.5}, None, text)]
     measures = []
     for value in values.split(","):
-        try:
-            cutoff = float(value)
-        except ValueError:
-            raise _unknown(text) from None
+        cutoff = _number(value, text)
         digits = f"{cutoff:.2f}" if definition.cutoff == "recall" else value
         label = text if "," not in values else f"{name}_{digits}"
         measures.append(make(definition, params, cutoff, label))
     return measures
+
+
+def _number(digits: str, text: str) -> float:
+    """The number in another tool's name of a measure."""
+    try:
+        return float(digits)
+    except ValueError:
+        raise _unknown(text) from None
 
 
 def _resolve(name: str, preset: str = "default") -> tuple[Definition | None, dict[str, Value]]:
@@ -361,15 +373,26 @@ def _own_spelling(definition: Definition, name: str, value: Value) -> tuple[str,
     return name, value
 
 
+# What measures that runs do not have are of, and where they come from.
+_ELSEWHERE: dict[Namespace, tuple[str, str]] = {
+    "agentic": (
+        "conversations",
+        "it comes from traces: goodgain trace, or goodgain.good_gain(traces)",
+    ),
+    "answers": (
+        "answers",
+        "it comes from nuggets: goodgain label --task assignment, then goodgain compare",
+    ),
+}
+
+
 def _unknown(text: str) -> MeasureError:
     from difflib import get_close_matches
 
     bare = re.split(r"[@(]", text)[0]
-    if registry.find(bare) is None and registry.find(bare, ("agentic",)) is not None:
-        return MeasureError(
-            f"'{text}' is a measure of conversations, not of runs",
-            hint="it comes from traces: goodgain trace, or goodgain.good_gain(traces)",
-        )
+    for namespace, (what, hint) in _ELSEWHERE.items():
+        if registry.find(bare) is None and registry.find(bare, (namespace,)) is not None:
+            return MeasureError(f"'{text}' is a measure of {what}, not of runs", hint=hint)
     folded = {name.casefold(): name for name in reversed([*registry.names(), *FOREIGN])}
     near = get_close_matches(bare.casefold(), folded, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(folded[n] for n in near)}? " if near else ""

@@ -111,7 +111,7 @@ class CoreValues(ValuesInMemory):
         return [values.get(query, math.nan) for query in self.queries()]
 
     def _present(self, values: list[T]) -> list[T]:
-        """Without the queries that the run lacks, if the policy skips them."""
+        """Without the queries missing from the run, if the policy skips them."""
         if not self._evaluator.skips:
             return values
         return [v for v, there in zip(values, self._scores.in_run(), strict=True) if there]

@@ -12,7 +12,7 @@ from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, core_errors, from_core
 from goodgain.io.columns import columns_of, looks_like_header
-from goodgain.io.limits import current_limits
+from goodgain.io.limits import counted_rows, current_limits
 from goodgain.io.naming import is_place, unique_names
 from goodgain.io.result_lists import is_query_row
 from goodgain.io.span_tables import is_span_table
@@ -21,7 +21,7 @@ from goodgain.measures.grammar import parse_all
 from goodgain.ranking.core_values import CoreValues
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
-from goodgain.ranking.result import Evaluation
+from goodgain.ranking.result import Conditions, Evaluation
 from goodgain.ranking.scores import RunScores
 from goodgain.records import dataclass
 
@@ -105,7 +105,7 @@ def evaluate(
 
         from goodgain.ranking.budgets import evaluate_budgets
 
-        named = several_runs(runs, columns_of("run", columns))
+        named = several_runs(runs, columns_of("run", columns), skip_bad=skip_bad)
         options: dict[str, Any] = {
             **policies,
             "policy": policy,
@@ -120,7 +120,7 @@ def evaluate(
         )  # fmt: skip
     qrels = Qrels.of(qrels, columns_of("qrels", columns))
     if columns:
-        runs = several_runs(runs, columns_of("run", columns))
+        runs = several_runs(runs, columns_of("run", columns), skip_bad=skip_bad)
     if identity is not None:
         from goodgain.ranking.identity import with_identity
 
@@ -128,7 +128,7 @@ def evaluate(
         core = qrels.for_measures(
             aspects=by_aspect(prepared.measures), duplicates=chosen.duplicates
         )
-        qrels, runs = with_identity(qrels, core, several_runs(runs), identity)
+        qrels, runs = with_identity(qrels, core, several_runs(runs, skip_bad=skip_bad), identity)
     evaluator = Evaluator(
         qrels,
         measures,
@@ -216,7 +216,8 @@ class Evaluator:
     """
 
     __slots__ = (
-        "_measure_dict",
+        "_measure_plain",
+        "conditions",
         "core",
         "mean_places",
         "measures",
@@ -259,36 +260,31 @@ class Evaluator:
         )
         self.threads = thread_count(threads)
         self.prepared = Prepared(self.core, plan, self.threads, memory_limit(memory))
-        self._measure_dict = self.prepared.dict
+        self._measure_plain = self.prepared.plain_dict
+        self.conditions = Conditions(self.measures, self.policy, self.qrels.source, preset=preset)
         self.skips = self.missing == "skip"
         self.mean_places = {
             m.label: place
             for m in self.measures
-            if m.definition.aggregate == "mean" and type(place := self.places[m.label]) is int
+            if m.definition.aggregate == "mean"
+            and type(place := self.places[m.label]) is int
+            and m.label != "run"  # in brackets, the name of a run comes first
         }
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
-        plain = False
-        if type(runs) is dict:  # {query: {document: score}}, judging by the first score
-            for docs in runs.values():
-                if type(docs) is dict:
-                    for score in docs.values():
-                        plain = type(score) is float
-                        break
-                break
-        if plain and current_limits() is None:  # the fast path of training loops
+        if current_limits() is None:  # the fast path of training loops
             try:
-                scores = self._measure_dict(runs, "run", True)
+                scores = self._measure_plain(runs)
             except CoreError as error:
                 raise from_core(error) from None
-            scored = {"run": RunScores("run", self.measures, CoreValues(self, scores, runs))}
-        else:
-            listed = several_runs(runs)
-            scored = {
-                run.name: RunScores(run.name, self.measures, CoreValues(self, scores, run))
-                for run, scores in zip(listed, self._scores(listed), strict=True)
-            }
+            if scores is not None:
+                return Evaluation.of_call(self.conditions, self, scores, runs)
+        listed = several_runs(runs, skip_bad=self.skip_bad)
+        scored = {
+            run.name: RunScores(run.name, self.measures, CoreValues(self, of_run, run))
+            for run, of_run in zip(listed, self._scores(listed), strict=True)
+        }
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
 
     def _scores(self, runs: list[Run]) -> Iterable[Scores]:
@@ -463,10 +459,12 @@ def _recipe(
     return prepared
 
 
-def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
+def several_runs(
+    runs: Any, columns: Mapping[str, str] | None = None, *, skip_bad: bool = False
+) -> list[Run]:
     """One run or several, each with a name of its own; what the caller passed is never changed."""
     if hasattr(runs, "__next__") and not hasattr(runs, "__arrow_c_stream__"):  # of runs or of rows
-        runs = list(runs)
+        runs = list(counted_rows(runs, "run"))
     if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
         names: dict[str, Any] = {}
         for name in runs:
@@ -476,14 +474,18 @@ def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Ru
                     hint=f"{names[str(name)]!r} and {name!r} are the same name: rename one",
                 )
         return [
-            part for name, run in runs.items() for part in Run.of(run, str(name), columns).split()
+            part
+            for name, run in runs.items()
+            for part in Run.of(run, str(name), columns).split(skip_bad=skip_bad)
         ]
     if isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
-        return named_runs(runs, columns)
-    return named_runs([runs], columns)
+        return named_runs(runs, columns, skip_bad=skip_bad)
+    return named_runs([runs], columns, skip_bad=skip_bad)
 
 
-def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) -> list[Run]:
+def named_runs(
+    runs: Iterable[Any], columns: Mapping[str, str] | None = None, *, skip_bad: bool = False
+) -> list[Run]:
     """Several runs with unique names: equal names are numbered.
 
     A path may lead to several of them, and so may a table with a column that names them.
@@ -492,7 +494,7 @@ def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) ->
         part
         for run in runs
         for each in _paths(run)
-        for part in Run.of(each, columns=columns).split()
+        for part in Run.of(each, columns=columns).split(skip_bad=skip_bad)
     ]
     names = unique_names(run.name for run in tables)
     return [run.renamed(name) for run, name in zip(tables, names, strict=True)]

@@ -37,7 +37,10 @@ _NO_ORDER = ("average", "bounds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One document's share of a value: contribution = gain x discount / norm."""
+    """One document's share of a value: contribution = gain x discount / norm.
+
+    The discount is undefined where a document without a gain changes the value, as in precision.
+    """
 
     rank: int
     doc: str
@@ -435,7 +438,8 @@ class _Terms:
                 discount = 1 / math.log2(rank + 1) if rank <= self._cut(len(rows)) else 0.0
                 part = gain * discount / norm if norm else 0.0
             else:
-                discount = part / gain if gain else 0.0
+                gain = float(part != 0) if self._counts_documents else gain
+                discount = part / gain if gain else math.nan if part else 0.0
             place = (ideal[rank - 1] if rank <= len(ideal) else 0.0) if ideal is not None else None
             terms.append(
                 Term(
@@ -458,6 +462,11 @@ class _Terms:
             norm=norm,
             terms=tuple(terms),
         )
+
+    @property
+    def _counts_documents(self) -> bool:
+        """Whether documents count by being there or being judged, whatever their gain."""
+        return self.convention.measure.definition.family == "coverage"
 
     @property
     def _is_ndcg(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from goodgain.errors import GoodgainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from goodgain.data import Qrels, Run
     from goodgain.ranking.scores import Coverage, RunScores
@@ -29,10 +29,18 @@ _FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("leading zeros", lambda name: re.sub(r"(?<!\d)0+(?=\d)", "", name)),
     ("whole numbers written as decimals", lambda name: _NUMBER.sub(r"\1", name, count=1)),
     ("Unicode forms", lambda name: unicodedata.normalize("NFKC", name)),
+    ("case, blanks, zeros, decimals and Unicode forms", lambda name: _plainest(name)),
 )
 
 
-class _Group(NamedTuple):
+def _plainest(name: str) -> str:
+    """An id without any of these differences, for ids that differ in several ways at once."""
+    for _, form in _FORMS[-2::-1]:  # Unicode first: it has digits and capitals of its own
+        name = form(name)
+    return name
+
+
+class Group(NamedTuple):
     """Ids that should match: those of the judgments, and those of the run that match none of them."""
 
     query: str
@@ -61,21 +69,21 @@ def mismatch_notes(run: RunScores) -> list[str]:
 def _query_notes(qrels: Qrels, run: Run) -> list[str]:
     in_run, judged = dict.fromkeys(run.rows()[0]), set(qrels.queries)
     others = [query for query in in_run if query not in judged]
-    return _note("queries", [_Group("", judged - in_run.keys(), others)])
+    return alike_notes("queries", [Group("", judged - in_run.keys(), others)])
 
 
 def _document_notes(qrels: Qrels, run: Run, coverage: Coverage) -> list[str]:
     lists: dict[str, list[str]] = {}
     for query, doc in zip(*run.rows()[:2], strict=True):
         lists.setdefault(query, []).append(doc)
-    groups: list[_Group] = []
+    groups: list[Group] = []
     for query, docs in lists.items():
         if query in qrels:
             judged = qrels[query]
             others = [doc for doc in docs if doc not in judged]
             if judged and others:
-                groups.append(_Group(query, set(judged), others))
-    if notes := _note("documents", groups):
+                groups.append(Group(query, set(judged), others))
+    if notes := alike_notes("documents", groups):
         return notes
     if coverage.documents > coverage.unjudged_documents or not groups:
         return []
@@ -86,7 +94,29 @@ def _document_notes(qrels: Qrels, run: Run, coverage: Coverage) -> list[str]:
     ]
 
 
-def _note(what: str, groups: Sequence[_Group]) -> list[str]:
+def pair_notes(
+    judged: Mapping[str, Mapping[str, float]],
+    others: Mapping[str, Mapping[str, float]],
+    sides: tuple[str, str],
+) -> list[str]:
+    """What would match if the ids of two tables, {query: {document: number}}, were written alike."""
+    queries = [query for query in others if query not in judged]
+    notes = alike_notes("queries", [Group("", judged.keys() - others.keys(), queries)], sides)
+    groups = [
+        Group(
+            query, docs.keys() - others[query].keys(), [d for d in others[query] if d not in docs]
+        )
+        for query, docs in judged.items()
+        if query in others
+    ]
+    return notes + alike_notes("documents", groups, sides)
+
+
+def alike_notes(
+    what: str,
+    groups: Sequence[Group],
+    sides: tuple[str, str] = ("the run has", "the judgments have"),
+) -> list[str]:
     """One sentence about the first form that lets most of the judged ids match."""
     for name, form in _FORMS:
         possible = matching = 0
@@ -102,7 +132,7 @@ def _note(what: str, groups: Sequence[_Group]) -> list[str]:
         if example and matching >= _ENOUGH * possible:
             return [
                 f"{matching:,} of {possible:,} {what} that match nothing ({matching / possible:.0%}) would "
-                f"match without differences in {name}: the run has '{example[0]:.60}', the judgments have "
+                f"match without differences in {name}: {sides[0]} '{example[0]:.60}', {sides[1]} "
                 f"'{example[1]:.60}'"
             ]
     return []

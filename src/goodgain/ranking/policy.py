@@ -21,8 +21,8 @@ CHOICES: dict[str, dict[str, str]] = {
         "bounds": "the smallest and the largest value over all orders of equal scores",
     },
     "missing": {
-        "zero": "a judged query that the run lacks counts as an empty list",
-        "skip": "a judged query that the run lacks is not part of the mean",
+        "zero": "a judged query missing from the run counts as an empty list",
+        "skip": "a judged query missing from the run is left out of the mean",
     },
     "unjudged": {
         "nonrelevant": "an unjudged document is not relevant",

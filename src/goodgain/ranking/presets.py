@@ -81,7 +81,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(("ERR",), "the highest grade is 4, whatever is judged", policy={"scores": "double"},
              params={"max_grade": 4.0}),
         Rule(("nDCG",), "from gdeval", policy={"scores": "double"}, when={"gain": "exp"}),
-        Rule(("NumQ", "NumRel"), "queries that the run lacks are not counted",
+        Rule(("NumQ", "NumRel"), "queries missing from the run are not counted",
              policy={"missing": "skip"}),
         Rule(("SetF",), "beta is what is beta^2 elsewhere", options={"kernel": "te_set_f"}),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from time import time
 
+from goodgain._core import score_mean
 from goodgain.ranking.policy import Policy
 from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
 from goodgain.records import dataclass
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Self, overload
 
+    from goodgain._core import Scores
     from goodgain.data.run import Run
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
@@ -34,6 +36,17 @@ class Saved:
     version: str
     created: str
     inputs: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What evaluations by one evaluator have in common."""
+
+    measures: tuple[Measure, ...]
+    policy: Policy
+    qrels: Source | None
+    saved: Saved | None = None
+    preset: str = "default"
 
 
 class Evaluation(SavedAsJson, AsFrames, Reportable):
@@ -62,7 +75,9 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
 
     KIND = "evaluation"
     FORMAT = 2
-    __slots__ = ("_created", "_measures", "_policy", "_preset", "_qrels", "_runs", "_saved")
+    __slots__ = ("_call", "_conditions", "_created", "_listed")
+    _call: tuple[Evaluator, Scores, dict[Any, Any]] | None  # of a dictionary in a training loop
+    _listed: dict[str, RunScores] | None  # None until a call is looked at more closely
 
     def __init__(
         self,
@@ -73,32 +88,51 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
         saved: Saved | None = None,
         preset: str = "default",
     ) -> None:
-        self._runs = runs
-        self._measures = measures
-        self._policy = policy
-        self._qrels = qrels
-        self._saved = saved
-        self._preset = preset
+        self._conditions = Conditions(measures, policy, qrels, saved, preset)
+        self._listed = runs
+        self._call = None
         self._created = time()
+
+    @classmethod
+    def of_call(
+        cls, conditions: Conditions, evaluator: Evaluator, scores: Scores, run: dict[Any, Any]
+    ) -> Self:
+        """The evaluation of a dictionary, made in as little time as possible."""
+        evaluation = cls.__new__(cls)
+        evaluation._conditions = conditions
+        evaluation._listed = None
+        evaluation._call = evaluator, scores, run
+        evaluation._created = time()
+        return evaluation
+
+    @property
+    def _runs(self) -> dict[str, RunScores]:
+        if self._listed is None:
+            from goodgain.ranking.core_values import CoreValues
+
+            assert self._call is not None
+            self._listed = {"run": RunScores("run", self.measures, CoreValues(*self._call))}
+        return self._listed
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in the order of the call."""
-        return self._measures
+        return self._conditions.measures
 
     @property
     def policy(self) -> Policy:
         """The policies behind the numbers."""
-        return self._policy
+        return self._conditions.policy
 
     @property
     def preset(self) -> str:
         """The preset behind the numbers."""
-        return self._preset
+        return self._conditions.preset
 
     def with_runs(self, runs: dict[str, RunScores], measures: tuple[Measure, ...]) -> Evaluation:
         """The same judgments and policies with other values."""
-        return Evaluation(runs, measures, self._policy, self._qrels, self._saved, self._preset)
+        shared = self._conditions
+        return Evaluation(runs, measures, shared.policy, shared.qrels, shared.saved, shared.preset)
 
     @property
     def runs(self) -> tuple[RunScores, ...]:
@@ -135,6 +169,13 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
     else:
 
         def __getitem__(self, key: str | Measure) -> Any:
+            if self._call is not None:  # the fast path of training loops
+                evaluator, scores, _ = self._call
+                place = evaluator.mean_places.get(key)
+                if place is not None:
+                    mean = score_mean(scores, place, evaluator.skips)
+                    if mean is not None:
+                        return mean
             runs = self._runs
             if key in runs:
                 return runs[key]  # type: ignore[index]
@@ -345,10 +386,10 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
 
     def inputs(self, hashed: bool = True) -> list[dict[str, Any]]:
         """Judgments and runs: name and kind, for files also size and hash."""
-        if self._saved is not None:
-            return self._saved.inputs
+        if self._conditions.saved is not None:
+            return self._conditions.saved.inputs
         return [
-            {"role": "qrels", **_provenance(self._qrels, hashed)},
+            {"role": "qrels", **_provenance(self._conditions.qrels, hashed)},
             *(
                 {"role": "run", "run": run.name, **_provenance(run.source, hashed)}
                 for run in self.runs
@@ -361,7 +402,7 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
         from goodgain import __version__
 
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
-        origin = self._saved or Saved(
+        origin = self._conditions.saved or Saved(
             __version__, created.isoformat(timespec="seconds"), self.inputs(hashed)
         )
         return {

@@ -1,9 +1,12 @@
-"""Read files of strangers in a process of their own.
+r"""Read files of strangers in a process of their own.
 
-    import goodgain as gg
-    from goodgain.ranking import sandbox
-
-    result = sandbox.evaluate("qrels.txt", "submitted.gz", "AP", limits=gg.Limits(seconds=60))
+>>> from pathlib import Path
+>>> import goodgain as gg
+>>> from goodgain.ranking import sandbox
+>>> _ = Path("qrels.csv").write_text("query,doc,gain\nq1,a,1\n")
+>>> _ = Path("submitted.csv").write_text("query,doc,score\nq1,a,0.5\n")
+>>> sandbox.evaluate("qrels.csv", "submitted.csv", "AP", limits=gg.Limits(seconds=60))["AP"]
+1.0
 
 The child has resource limits that it cannot raise: memory, processor time, open files, and the size of
 files that it writes (the temporary copies of decompressed inputs, too). It is killed when its time is over.

@@ -226,9 +226,12 @@ def gather_contents(
     results = list(results)
     for result in results:
         if not isinstance(result, KINDS):
+            comparable = hasattr(result, "per_unit_scores")
             raise UsageError(
                 f"cannot report a {type(result).__name__}",
-                hint=f"supported: {', '.join(kind.__name__ for kind in KINDS)}",
+                hint="compare its systems: goodgain compare FILE --report PAGE"
+                if comparable
+                else f"supported: {', '.join(kind.__name__ for kind in KINDS)}",
             )
     if not results:
         raise UsageError("no results to report", hint="pass at least one result")

@@ -26,7 +26,8 @@ def different_judges(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
         return []
     names = ", ".join(str(judge["model"]) for judge in judges)
     return [
-        f"the systems are judged by {len(judges)} different judges ({names}): differences may be theirs"
+        f"the systems are judged by {len(judges)} different judges ({names}): differences may "
+        "come from the judges"
     ]
 
 

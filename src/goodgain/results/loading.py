@@ -33,7 +33,7 @@ def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     kinds = saved_kinds()
     data = read_json(name)
     kind = data.get("goodgain") if isinstance(data, dict) else None
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         raise InputError(
             "not a saved result",
             where=name,
@@ -66,7 +66,9 @@ def load_saved(path: str | os.PathLike[str]) -> Any | None:
         return None
     data = read_json(name)
     kind = data.get("goodgain") if isinstance(data, dict) else None
-    return saved_kinds()[kind].load(name) if kind in saved_kinds() else None
+    return (
+        saved_kinds()[kind].load(name) if isinstance(kind, str) and kind in saved_kinds() else None
+    )
 
 
 def load_answers(source: Any) -> Any:

@@ -54,15 +54,20 @@ class SavedAsJson:
                 where=name,
                 hint="expected what goodgain has saved as JSON",
             )
-        if data.get("format", 0) > cls.FORMAT:
+        written = data.get("format", 0)
+        if not isinstance(written, int):
             raise InputError(
-                f"the file has format {data['format']}, but this version reads formats up to {cls.FORMAT}",
+                f"the saved {cls.KIND} is damaged: its format is not a number", where=name
+            )
+        if written > cls.FORMAT:
+            raise InputError(
+                f"the file has format {written}, but this version reads formats up to {cls.FORMAT}",
                 where=name,
                 hint="pip install --upgrade goodgain",
             )
         try:
             return cls.from_dict(data)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             raise InputError(
                 f"the saved {cls.KIND} is damaged: {error} is missing or invalid", where=name
             ) from None

@@ -185,7 +185,9 @@ class _Query:
     def _lists(self, number: int, policy: Mapping[str, str], scope: Scope) -> list[tuple[str, str]]:
         """The ranked rows under one policy, and their sums by query."""
         d = self.dialect
-        score = "score" if policy["scores"] == "double" else f"CAST(score AS {d.single})"
+        # A dialect without 32-bit numbers was refused before.
+        single = d.single if policy["scores"] == "single" else None
+        score = single.format("score") if single else "score"
         best = policy["duplicates"] == "best"
         rows = (
             "(SELECT system, q, d, MAX(score) AS score FROM retrieved GROUP BY system, q, d)"

@@ -20,7 +20,7 @@ class Dialect:
     title: str
     text: str  # the types
     double: str
-    single: str | None  # 32-bit numbers, if it has them
+    single: str | None  # {0} as a 32-bit number, if it has them; infinite beyond their range
     quote: str
     finite: str  # whether the number {0} is one
     fail: str  # an error with the text {0}
@@ -78,7 +78,7 @@ _DUCKDB = Dialect(
     title="DuckDB",
     text="VARCHAR",
     double="DOUBLE",
-    single="FLOAT",
+    single="COALESCE(TRY_CAST({0} AS FLOAT), CAST(CASE WHEN {0} > 0 THEN 'inf' ELSE '-inf' END AS FLOAT))",
     quote='"',
     finite="isfinite({0})",
     fail="error('{0}')",
@@ -90,7 +90,7 @@ _SPARK = Dialect(
     title="Spark",
     text="STRING",
     double="DOUBLE",
-    single="FLOAT",
+    single="CAST({0} AS FLOAT)",
     quote="`",
     finite="NOT (isnan({0}) OR abs({0}) = CAST('Infinity' AS DOUBLE))",
     fail="raise_error('{0}')",

@@ -1,4 +1,19 @@
-"""Traces of agents: every common format, converted into one."""
+"""Traces of agents: every common format, converted into one.
+
+>>> from goodgain.traces import FORMATS, find_results, open_traces, results_of
+>>> output = {"organic": [{"link": "https://example.com/seine", "title": "Seine"}]}
+>>> [result["url"] for result in results_of(output)]
+['https://example.com/seine']
+>>> find_results("The Seine rises at Source-Seine.").account
+'unread'
+>>> import goodgain as gg
+>>> with gg.record("traces.jsonl") as rec:
+...     rec.search("seine", [{"url": "https://example.com/seine"}])
+>>> open_traces("traces.jsonl").format
+'recorded'
+>>> "langfuse" in FORMATS
+True
+"""
 
 from __future__ import annotations
 

@@ -11,9 +11,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
-from goodgain.io.compression import decompress_zstandard
+from goodgain.io.compression import zstandard_pieces
 from goodgain.io.descriptors import read_at
 from goodgain.io.files import BYTE_ORDER_MARK, EMPTY, invalid_json, parse_json
+from goodgain.io.limits import LimitError, byte_counter
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.streams import replies, server_events, stream_of
 from goodgain.traces.threads import key_of
@@ -316,7 +317,8 @@ def _joined(
                 else:
                     _skip_line(context, f"{stem}:{number}", name=name)
                 continue
-            key = str(event.get("key") if isinstance(event, dict) else None).encode()
+            text = str(event.get("key") if isinstance(event, dict) else None)
+            key = text.encode("utf-8", "surrogatepass")
             key = sessions.get(key, key)
             events.setdefault(key, []).append(event)
             if last.get(key, (order, number)) <= (order, number):
@@ -358,32 +360,47 @@ def _archive(fd: int, name: str) -> Documents:
                 hint="expected an inspect_ai log with samples/*.json; seen: "
                 + (", ".join(archive.namelist()[:5]) or "nothing"),
             )
-        facts = parse_json(_member(archive, head, name), name) if head else {}
+        count = byte_counter(name)  # of all members: the archive itself may be small
+        facts = parse_json(_member(archive, head, name, count), name) if head else {}
         for member in samples:
-            sample = parse_json(_member(archive, member, name), f"{name}/{member}")
+            sample = parse_json(_member(archive, member, name, count), f"{name}/{member}")
             yield member, {"eval": facts.get("eval") or {}, "samples": [sample]}
 
 
 _ZSTANDARD = 93  # which inspect_ai uses, and Python's zipfile reads from 3.14 on
 
 
-def _member(archive: Any, member: str, name: str) -> bytes:
-    """The content of a file in an archive."""
+def _member(archive: Any, member: str, name: str, count: Callable[[int], None] | None) -> bytes:
+    """The content of a file in an archive; `count` is told what it has decompressed."""
     info = archive.getinfo(member)
+    pieces = []
     try:
-        if info.compress_type != _ZSTANDARD:
-            return bytes(archive.read(member))
-        file = archive.fp
-        file.seek(info.header_offset + 26)
-        lengths = struct.unpack("<HH", file.read(4))  # of the name and of extra fields
-        file.seek(sum(lengths), os.SEEK_CUR)
-        return decompress_zstandard(file.read(info.compress_size))
+        for piece in _pieces_of(archive, info):
+            if count is not None:
+                count(len(piece))
+            pieces.append(piece)
+    except LimitError:
+        raise
     except (NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
         raise InputError(
             f"cannot decompress '{member}': {error}",
             where=name,
             hint="`inspect log convert --to json` makes a plain file of it",
         ) from None
+    return b"".join(pieces)
+
+
+def _pieces_of(archive: Any, info: Any) -> Iterator[bytes]:
+    if info.compress_type != _ZSTANDARD:
+        with archive.open(info) as stream:
+            while piece := stream.read(1 << 20):
+                yield piece
+        return
+    file = archive.fp
+    file.seek(info.header_offset + 26)
+    lengths = struct.unpack("<HH", file.read(4))  # of the name and of extra fields
+    file.seek(sum(lengths), os.SEEK_CUR)
+    yield from zstandard_pieces(file.read(info.compress_size))
 
 
 LINES = Layout("lines", None, _lines)

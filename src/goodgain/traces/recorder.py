@@ -28,13 +28,15 @@ _positions: ContextVar[Mapping[str, tuple[Conversation, int | None]]] = ContextV
 class Recorder:
     """Writes what an agent does, event by event. Without calls of `conversation`, all searches belong to one.
 
-    with gg.record("traces.jsonl", system="agent") as rec:
-        rec.conversation("c1", user="Who wrote it?")
-        rec.search("author", results)      # each search is an iteration of its own,
-        with rec.iteration():              # unless several run side by side
-            rec.search("first", results)
-            rec.search("second", results)
-        rec.end("Ann wrote it.")
+    A conversation::
+
+        with gg.record("traces.jsonl", system="agent") as rec:
+            rec.conversation("c1", user="Who wrote it?")
+            rec.search("author", results)      # each search is an iteration of its own,
+            with rec.iteration():              # unless several run side by side
+                rec.search("first", results)
+                rec.search("second", results)
+            rec.end("Ann wrote it.")
 
     The current conversation is that of the thread or asyncio task; `conversation` also returns it, for
     threads that do not inherit it.

@@ -2,6 +2,13 @@
 
 Decided by evidence, in this order: the user's lists, what the source itself says, and the rules of
 `searching.toml`, which look at the name, the description, the arguments and the output.
+
+>>> from goodgain.traces.searching import Call, SearchRules
+>>> rules = SearchRules.load(not_search_tools=["wikipedia"])
+>>> rules.classify(Call(tool="tavily", arguments={"query": "Seine"})).account
+'search'
+>>> rules.classify(Call(tool="search_and_replace")).rule
+"name has 'replace': it changes text"
 """
 
 from __future__ import annotations

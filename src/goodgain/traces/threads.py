@@ -176,7 +176,7 @@ class _Collector:
             link = _link(f"key {piece.of}", piece.key)
             if link in self.closed:
                 self.context.note(
-                    f"{self.context.name}: conversation '{piece.key}' goes on after more than "
+                    f"{self.context.name}: conversation '{piece.key}' continues after more than "
                     f"{OPEN_THREADS} others and is read as two; sort the file by conversation"
                 )
             number = self.by_link.get(link or "")

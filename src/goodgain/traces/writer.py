@@ -15,16 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain._core import append_line
 from goodgain.errors import GoodgainError, InputError, UsageError
-from goodgain.io.descriptors import lock_descriptor, read_at
+from goodgain.io.descriptors import APPEND_FLAGS, lock_descriptor, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _LOGGED = 20  # problems at most
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-_FLAGS = (
-    os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-)
 
 
 _process = object()  # another one after a fork
@@ -148,7 +145,7 @@ class TraceWriter:
 
     def _open(self) -> None:
         try:
-            fd = os.open(self.path, _FLAGS, 0o666)
+            fd = os.open(self.path, APPEND_FLAGS, 0o666)
         except OSError as error:
             raise InputError(f"cannot write '{self.path}': {error.strerror}") from None
         try:

@@ -61,7 +61,9 @@ def selftest(
     True
     """
     if (qrels is None) != (run is None):
-        raise UsageError("selftest takes judgments and a run, or neither")
+        raise UsageError(
+            "selftest takes judgments and a run, or neither", hint="goodgain selftest [QRELS RUN]"
+        )
     if queries < 1:
         raise UsageError(f"queries must be a positive integer, got {queries}")
     samples = (
@@ -72,6 +74,11 @@ def selftest(
     sample = samples[0]
     chosen = _default_measures() if measures is None else list(parse_all(measures))
     covered = [m for m in chosen if m.name in names() and m.namespace == "ranked"]
+    if not covered:
+        raise UsageError(
+            f"selftest has no definition of {', '.join(m.label for m in chosen)}",
+            hint="it recomputes ranked measures, for example -m nDCG@10; list them: goodgain measures",
+        )
     checks = [_check_all(check, samples, covered) for check in (_check_definitions, _check_means)]
     missing = []
     for peer in PEERS:
@@ -147,6 +154,8 @@ def _check_definitions(sample: Sample, measures: Sequence[Measure]) -> Check:
     values, differences = 0, list[Difference]()
     for policy, worlds, bounded in _POLICIES:
         usable = measures if policy != "unjudged=bounds" else _with_bounds(measures)
+        if not usable:  # none of them has bounds
+            continue
         name, _, choice = policy.partition("=")
         scores = _evaluated(sample, usable, **{name: choice})
         places = {query: i for i, query in enumerate(scores.queries)}

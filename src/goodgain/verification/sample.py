@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from goodgain.verification.definitions import Row
 
 Retrieved = list[tuple[str, float]]
-_DIFFICULTIES = "ties, unjudged documents, negative grades, queries that the run lacks"
+_DIFFICULTIES = "ties, unjudged documents, negative grades, queries missing from the run"
 
 
 @dataclass(frozen=True, slots=True)

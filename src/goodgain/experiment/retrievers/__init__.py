@@ -1,6 +1,65 @@
 """Retrievers by name: built-in ones, and plug-ins in the entry-point group `goodgain.retrievers`.
 
 Any callable `query -> [(document, score)]` or `query -> [document]`, sync or async, is a retriever too.
+
+>>> from goodgain.experiment.retrievers import BM25, SQLite, Tantivy, make
+>>> corpus = {"keys": "Rotate the signing keys.", "plans": "Plans, prices and billing."}
+>>> for retriever in (BM25(), SQLite(), Tantivy(), make("bm25", {"stemmer": "english"})):
+...     retriever.index(corpus)
+...     assert [doc for doc, score in retriever("rotate keys")] == ["keys"]
+
+Vectors come from a function, or from a model by its name:
+
+>>> from goodgain.experiment.retrievers import KNN, Chroma, DuckDB, LanceDB, Qdrant
+>>> def embed(texts):
+...     return [[float("key" in text), 1.0] for text in texts]
+>>> for kind in (KNN, Qdrant, Chroma, LanceDB, DuckDB):
+...     retriever = kind(embed=embed)
+...     retriever.index(corpus)
+...     assert retriever("keys")[0][0] == "keys"
+
+Systems over other systems, in an experiment:
+
+>>> import goodgain as gg
+>>> from goodgain.experiment.retrievers import Graph, Hybrid, Rerank, Swarm
+>>> def shorter(query, texts):
+...     return [-len(text) for text in texts]
+>>> systems = {"keyword": BM25(), "knn": KNN(embed=embed), "hybrid": Hybrid(["keyword", "knn"])}
+>>> systems |= {"reranked": Rerank("knn", shorter), "graph": Graph("knn"), "swarm": Swarm("knn")}
+>>> result = gg.Experiment(corpus, {"q": "keys"}, {"q": {"keys": 1}}, systems, measures="RR").run()
+>>> {name: result[name]["RR"] for name in systems}
+{'keyword': 1.0, 'knn': 1.0, 'hybrid': 1.0, 'reranked': 1.0, 'graph': 1.0, 'swarm': 1.0}
+
+Services and objects of frameworks; addresses may come from the environment, and results never hold them:
+
+>>> from goodgain.experiment.retrievers import Elasticsearch, Framework, Http, Mcp, OpenSearch, Postgres
+>>> services = [
+...     Elasticsearch(url="${ES_URL}", index_name="handbook", fields=["title", "text"]),
+...     OpenSearch(url="${OS_URL}", index_name="handbook"),
+...     Postgres(dsn="${DATABASE}", table="handbook"),
+...     Http("https://search.example.org/?q={query}", hits="results"),
+...     Mcp("python server.py", tool="search_handbook"),
+... ]
+>>> class Index:  # as a retriever of LangChain has `invoke`
+...     def invoke(self, query):
+...         return [{"id": "keys"}]
+>>> [doc for doc, score in Framework(Index(), id="id")("rotate keys")]
+['keys']
+
+A class of your own has `search`, and stores its parameters under their names:
+
+>>> from goodgain.experiment.retrievers import Retriever
+>>> class Longest(Retriever):
+...     def __init__(self, limit=3):
+...         self.limit = limit
+...     def index(self, documents):
+...         self.names = sorted(documents, key=lambda doc: -len(documents[doc]))
+...     def search(self, query, depth):
+...         return [(doc, -float(rank)) for rank, doc in enumerate(self.names[: self.limit])]
+>>> longest = Longest(limit=1)
+>>> longest.index(corpus)
+>>> longest.search("anything", 10)
+[('plans', -0.0)]
 """
 
 from __future__ import annotations
@@ -61,16 +120,14 @@ BUILT_IN = {
     "opensearch": BuiltIn("engines", "OpenSearch", "an OpenSearch index"),
     "elasticsearch": BuiltIn("engines", "Elasticsearch", "an Elasticsearch index"),
     "postgres": BuiltIn("postgres", "Postgres", "a PostgreSQL table: full text or pgvector"),
-    "sqlite": BuiltIn("sqlite", "SQLite", "a full text table of SQLite (FTS5)"),
+    "sqlite": BuiltIn("sqlite", "SQLite", "an SQLite full-text table (FTS5)"),
     "duckdb": BuiltIn("duck", "DuckDB", "a DuckDB table: vectors, full text or SQL"),
     "tantivy": BuiltIn("tantivy", "Tantivy", "a tantivy index"),
     "qdrant": BuiltIn("qdrant", "Qdrant", "a Qdrant collection"),
     "lancedb": BuiltIn("lance", "LanceDB", "a LanceDB table: vectors or full text"),
     "chroma": BuiltIn("chroma", "Chroma", "a Chroma collection"),
     "mcp": BuiltIn("mcp", "Mcp", "a search tool of an MCP server"),
-    "framework": BuiltIn(
-        "frameworks", "Framework", "an object of LangChain, LlamaIndex or Haystack"
-    ),
+    "framework": BuiltIn("frameworks", "Framework", "a LangChain, LlamaIndex or Haystack object"),
 }
 
 

@@ -76,7 +76,8 @@ class Hybrid(Retriever):
                 )
         if find_method(method).trained:
             raise UsageError(
-                f"the fusion method '{method}' needs training judgments, which a retriever lacks",
+                f"the fusion method '{method}' needs training judgments, which are not available "
+                "in a retriever",
                 hint="use an untrained method, such as rrf or wsum",
             )
         self.of, self.method, self.norm = list(of), method, norm

@@ -51,8 +51,8 @@ class Framework(Retriever):
         search = _search_of(retriever)
         if search is None:
             raise UsageError(
-                f"an object of type {type(retriever).__name__} is no retriever of LangChain, "
-                "LlamaIndex or Haystack",
+                f"an object of type {type(retriever).__name__} is not a LangChain, LlamaIndex or "
+                "Haystack retriever",
                 hint="it has none of invoke, similarity_search, retrieve, as_retriever, run",
             )
         self._search = search

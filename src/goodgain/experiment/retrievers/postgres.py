@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
@@ -119,6 +120,7 @@ class Postgres(Retriever):
         if connection is None or connection.closed:
             connection = psycopg.connect(from_environment(self.dsn), autocommit=True)
             self._local.connection = connection
+            weakref.finalize(self, connection.close)  # a thread may end before anybody closes it
         return connection
 
     def _statement(self, filters: list[str]) -> Any:

@@ -24,10 +24,10 @@ _NO_POOL = (
     "Undefined if no good result is known. The pool holds every known good result of the "
     "conversation: those that any system returned and the good labels that none returned."
 )
-_UNKNOWN = "Undefined where the sum is, or if it is 0."
+_UNKNOWN = "Undefined if the sum is undefined or 0."
 _UNREPORTED = (
     "Steps of the agent and their searches are added up. Undefined from the first step that does not "
-    "report it; where no step does, from the first search that does not."
+    "report it; if no step does, from the first search that does not."
 )
 _NO_RESULT = "No result: 0."
 _UNREAD = " Undefined from the first unread search on."
@@ -296,7 +296,7 @@ _CUMULATIVE = (
     ),
     _up_to(
         "WastedSearches",
-        "Searches that brought no new good result.",
+        "Searches that returned no new good result.",
         "number of them through iteration i",
         unit="searches",
         direction="lower",
@@ -327,7 +327,7 @@ _CUMULATIVE = (
     ),
     _up_to(
         "UnreadSearches",
-        "Searches whose results are not known; they make figures bounds.",
+        "Searches whose results are unknown; they turn figures into bounds.",
         "number of them through iteration i",
         unit="searches",
         direction="lower",
@@ -409,7 +409,7 @@ _CONVERSATION = (
     *(
         define(
             f"Total{kind.capitalize()}",
-            f"{kind.capitalize()} of the whole turn, with what follows the last search.",
+            f"{kind.capitalize()} of the whole turn, including what follows the last search.",
             f"{kind} of the turn where it states them, or else of its steps and searches",
             level="conversation",
             unit=unit,

@@ -38,7 +38,7 @@ MEASURES: tuple[Definition, ...] = (
         summary="Precision: the share of the first k that is relevant.",
         formula="relevant in the first k / k",
         edge_cases=(
-            "Divides by k even where the list is shorter. Without a cut-off: of the whole list, as SetP. "
+            "Divides by k even if the list is shorter. Without a cut-off: of the whole list, as SetP. "
             "Nothing retrieved: 0."
         ),
         citation=TREC,
@@ -95,7 +95,7 @@ MEASURES: tuple[Definition, ...] = (
         unit="",
         direction="higher",
         range=SHARE,
-        summary="Recall against what k places can hold.",
+        summary="Recall relative to what k places can hold.",
         formula="relevant in the first k / min(k, all relevant)",
         edge_cases=NO_RELEVANT,
         citation="Thakur et al., BEIR, NeurIPS 2021",
@@ -280,7 +280,7 @@ MEASURES: tuple[Definition, ...] = (
         unit="",
         direction="higher",
         range=SHARE,
-        summary="How often judged nonrelevant documents stand above relevant ones.",
+        summary="How often judged nonrelevant documents rank above relevant ones.",
         formula=(
             "1/R x sum over relevant retrieved of 1 - min(n, R) / min(N, R), n: judged nonrelevant "
             "documents above it, N: all of them"
@@ -293,7 +293,7 @@ MEASURES: tuple[Definition, ...] = (
             Param(
                 name="negative",
                 default="unjudged",
-                meaning="what a negative gain stands for",
+                meaning="what a negative gain means",
                 choices=("unjudged", "nonrelevant"),
                 choice_options={
                     "unjudged": {"negative_judged": False},
@@ -368,7 +368,7 @@ MEASURES: tuple[Definition, ...] = (
         range=SHARE,
         summary="F of the whole list as a set.",
         formula="(1 + beta^2) P R / (beta^2 P + R)",
-        edge_cases=(NO_RELEVANT + " trec_eval and ir_measures call beta what is beta^2 here."),
+        edge_cases=(NO_RELEVANT + " trec_eval and ir_measures use beta for what is beta^2 here."),
         citation="van Rijsbergen, Information Retrieval, 1979",
         kernel="f",
         params=(REL, _BETA),
@@ -435,8 +435,8 @@ MEASURES: tuple[Definition, ...] = (
         summary="The share of (relevant, other) pairs retrieved in the right order.",
         formula="1 - pairs in the wrong order / all such pairs within k",
         edge_cases=(
-            "Undefined where nothing, or everything, retrieved is relevant. Unjudged documents count "
-            "as others."
+            "Undefined if nothing or everything retrieved is relevant. Unjudged documents count "
+            "as not relevant."
         ),
         citation=STREAMLINING,
         kernel="accuracy",

@@ -29,7 +29,7 @@ MIN_GAIN = Param(
 ALPHA = Param(
     name="alpha",
     default=0.5,
-    meaning="how much of its worth an aspect loses each time it is repeated",
+    meaning="how much of its value an aspect loses each time it is repeated",
     low=0,
     high=1,
 )

@@ -17,7 +17,7 @@ MEASURES: tuple[Definition, ...] = (
         summary="Seconds that a query took.",
         formula="mean or percentile of seconds",
         edge_cases=(
-            "Undefined where the run has no latencies. p50, p95 and p99 interpolate "
+            "Undefined if the run has no latencies. p50, p95 and p99 interpolate "
             "linearly between the two nearest queries."
         ),
         citation=SEED_EXPERIMENT,
@@ -43,7 +43,7 @@ MEASURES: tuple[Definition, ...] = (
         range=COUNT,
         summary="What a query cost, in the unit of the run.",
         formula="mean of costs",
-        edge_cases="Undefined where the run has no costs.",
+        edge_cases="Undefined if the run has no costs.",
         citation=SEED_EXPERIMENT,
         column="cost",
         needs_labels=False,

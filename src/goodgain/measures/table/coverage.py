@@ -34,8 +34,8 @@ MEASURES: tuple[Definition, ...] = (
         summary="The share of the first k places held by unjudged documents.",
         formula="unjudged in the first k / k",
         edge_cases=(
-            "Places that a short list leaves empty are not unjudged. Without a cut-off: the share of "
-            "what was retrieved, undefined for nothing."
+            "Empty places of a short list do not count as unjudged. Without a cut-off: the share "
+            "of the retrieved documents, undefined if there are none."
         ),
         citation="trec_eval 10",
         kernel="unjudged",

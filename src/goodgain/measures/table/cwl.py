@@ -31,8 +31,8 @@ _TARGET = Param(
     open_low=True,
 )
 _CONTINUES = (
-    " Gains are shares of the highest grade; unjudged and negative count 0. Lists are read to rank 1000, and "
-    "a shorter one goes on with documents of no gain, as in cwl_eval."
+    "Gains are shares of the highest grade; unjudged and negative count 0. Lists are read to rank "
+    "1000, and shorter ones are padded with documents of no gain, as in cwl_eval."
 )
 _SUMS = "; expected utility: sum of g_i x C(1)..C(i-1) / sum of C(1)..C(i-1)"
 
@@ -136,7 +136,7 @@ MEASURES: tuple[Definition, ...] = (
             ("NERR9", "Nearly ERR with the reciprocal of the rank.",
              "C(i) = i / (i+1) x (1 - g_i) for i < k, else 0", ()),
             ("NERR10", "Nearly ERR with the persistence of RBP.", "C(i) = p (1 - g_i)",
-             (continuation("p", 0.9, "the probability of going on after a document of no gain"),)),
+             (continuation("p", 0.9, "the probability of continuing after a document of no gain"),)),
             ("NERR11", "Nearly ERR with the persistence of INSQ.",
              "C(i) = ((i + 2T - 1) / (i + 2T))^2 x (1 - g_i)", (_TARGET,)),
         )

@@ -72,7 +72,7 @@ MEASURES: tuple[Definition, ...] = (
         unit="",
         direction="higher",
         range=SHARE,
-        summary="DCG in which an aspect loses worth each time it is met.",
+        summary="DCG in which an aspect loses value each time it is met.",
         formula=(
             "sum of g_i / log2(i+1) / (S x sum of (1-alpha)^(i-1) / log2(i+1)), g: sum over aspects of "
             "(1-alpha)^(times met above), S aspects"
@@ -94,7 +94,7 @@ MEASURES: tuple[Definition, ...] = (
         unit="",
         direction="higher",
         range=Range(0, 1.5, "0 to about 1"),
-        summary="The same over the greedy ideal list of the judged documents.",
+        summary="alpha_DCG relative to the greedy ideal list of the judged documents.",
         formula="sum of g_i / log2(i+1) / the same of the greedy ideal list",
         edge_cases=(
             _NO_ASPECT + " The greedy ideal is not always the best one, so values just above 1 are "
@@ -116,7 +116,7 @@ MEASURES: tuple[Definition, ...] = (
         unit="",
         direction="higher",
         range=SHARE,
-        summary="Intent-aware ERR: aspects lose worth each time they are met.",
+        summary="Intent-aware ERR: aspects lose value each time they are met.",
         formula="sum of g_i / i / (S x sum of (1-alpha)^(i-1) / i)",
         edge_cases=(_NO_ASPECT + _IDEAL_DEPTH),
         citation=_CHAPELLE,
@@ -134,7 +134,7 @@ MEASURES: tuple[Definition, ...] = (
         unit="",
         direction="higher",
         range=Range(0, 1.5, "0 to about 1"),
-        summary="ERR_IA over the greedy ideal list of the judged documents.",
+        summary="ERR_IA relative to the greedy ideal list of the judged documents.",
         formula="sum of g_i / i / the same of the greedy ideal list",
         edge_cases=_NO_ASPECT,
         citation=_CHAPELLE,
@@ -199,7 +199,7 @@ MEASURES: tuple[Definition, ...] = (
         params=(
             REL,
             ALPHA,
-            continuation("beta", 0.5, "the probability of going on to the next rank"),
+            continuation("beta", 0.5, "the probability of continuing to the next rank"),
         ),
         elsewhere={"ir_measures": "NRBP", "ndeval": "NRBP"},
     ),
@@ -211,7 +211,7 @@ MEASURES: tuple[Definition, ...] = (
         unit="",
         direction="higher",
         range=Range(0, 1.5, "0 to about 1"),
-        summary="NRBP over the greedy ideal list of the judged documents.",
+        summary="NRBP relative to the greedy ideal list of the judged documents.",
         formula="sum of g_i beta^(i-1) / the same of the greedy ideal list",
         edge_cases=_NO_ASPECT,
         citation="Clarke, Kolla & Vechtomova, An effectiveness measure for ambiguous and underspecified "
@@ -221,7 +221,7 @@ MEASURES: tuple[Definition, ...] = (
         params=(
             REL,
             ALPHA,
-            continuation("beta", 0.5, "the probability of going on to the next rank"),
+            continuation("beta", 0.5, "the probability of continuing to the next rank"),
         ),
         elsewhere={"ir_measures": "nNRBP", "ndeval": "nNRBP"},
     ),

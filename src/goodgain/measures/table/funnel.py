@@ -30,8 +30,8 @@ MEASURES: tuple[Definition, ...] = (
         "The share of the evidence that the agent opened.",
         "|opened in E| / |E|, E: the known good results of the conversation",
         range=SHARE,
-        edge_cases=f"{_NO_EVIDENCE} Opened is what a call read; with opens='content' also a result that "
-        "carried its content.",
+        edge_cases=f"{_NO_EVIDENCE} A document is opened if a call read it, or with "
+        "opens='content' also if it was returned with its content.",
     ),
     _funnel(
         "CitedRecall",
@@ -68,7 +68,7 @@ MEASURES: tuple[Definition, ...] = (
     ),
     _funnel(
         "DryIterations",
-        "Iterations at the end that brought no new evidence although some was missing.",
+        "Iterations at the end that returned no new evidence although some was missing.",
         "N - (the last iteration with a new good result), 0 if all of E was returned",
         unit="iterations",
         direction="lower",
@@ -100,8 +100,8 @@ MEASURES: tuple[Definition, ...] = (
         level="system",
         range=SHARE,
         direction="lower",
-        edge_cases="Over runs with an Answer and a Confidence; undefined if there are none. It has no value "
-        "of a single conversation.",
+        edge_cases="Over runs with an Answer and a Confidence; undefined if there are none. It "
+        "has no value for a single conversation.",
         citation=_BROWSECOMP,
         needs_labels=False,
     ),

@@ -16,7 +16,7 @@ _CHAPELLE = "Chapelle et al., Expected reciprocal rank for graded relevance, CIK
 _MOFFAT = (
     "Moffat & Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 2008"
 )
-_CONTINUE = continuation("p", 0.8, "the probability of going on to the next rank")
+_CONTINUE = continuation("p", 0.8, "the probability of continuing to the next rank")
 
 MEASURES: tuple[Definition, ...] = (
     Definition(
@@ -67,8 +67,8 @@ MEASURES: tuple[Definition, ...] = (
         summary="DCG divided by the DCG of the best possible order.",
         formula="DCG@k / ideal DCG@k",
         edge_cases=(
-            "An ideal of 0 gives 0. The ideal is made of all judged documents; ideal=retrieved takes "
-            "the list's own best order."
+            "An ideal of 0 gives 0. The ideal list contains all judged documents; ideal=retrieved "
+            "uses the list's own best order."
         ),
         citation=JARVELIN + "; exponential gain: " + BURGES,
         kernel="ndcg",
@@ -77,7 +77,7 @@ MEASURES: tuple[Definition, ...] = (
             Param(
                 name="ideal",
                 default="judged",
-                meaning="what the ideal list is made from: all judged documents, the list's own "
+                meaning="what the ideal list contains: all judged documents, the list's own "
                 "documents, or the judged documents cut at the list's length",
                 choices=("judged", "retrieved", "length"),
                 choice_options={
@@ -168,7 +168,7 @@ MEASURES: tuple[Definition, ...] = (
         unit="",
         direction="higher",
         range=SHARE,
-        summary="Rank-biased precision: a user goes on to the next rank with chance p.",
+        summary="Rank-biased precision: a user continues to the next rank with probability p.",
         formula=(
             "(1 - p) x sum of r_i p^(i-1), with r = g / max_grade, or 0 and 1 where rel is given"
         ),

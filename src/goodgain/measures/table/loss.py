@@ -48,7 +48,7 @@ MEASURES: tuple[Definition, ...] = (
         unit="",
         direction="higher",
         range=ANY_NUMBER,
-        summary="Rank-discounted gain, less what false positives and false negatives cost.",
+        summary="Rank-discounted gain, minus the cost of false positives and false negatives.",
         formula=(
             "sum of (2^t - 1) / log2(a + 1) less penalties, t: true rank, a: rank group that the "
             "position holds in the perfect order, from 1"

@@ -37,7 +37,7 @@ function valuesTable(queries, row) {
   const cells = data.measures.map((_, m) => systems.map((s) => cell(m, s)));
   return new DataTable({
     key: "query-values", title: "Values", columns, count: data.measures.length,
-    note: isOpen ? "Below a value: the lowest and the highest that it can have, whatever the unjudged documents are worth." : "",
+    note: isOpen ? "Below a value: its lowest and highest possible value, whatever grades the unjudged documents get." : "",
     cell: (m, column) => displayCell(columns[column], column === 0 ? data.measures[m].title : cells[m][column - 1]),
   }, { search: false });
 }
@@ -55,12 +55,12 @@ function couldChange(queries, row) {
     const [low, high] = [other[0] - own[1], other[1] - own[0]];
     const turns = now > EPSILON ? low < -1e-6 : now < -EPSILON ? high > 1e-6 : true;
     return [element("li", {}, userText(data.shorts[s]), " - ", userText(data.shorts[reference]),
-      ` is ${number(now, 4, true)}; with all documents judged it lies within ${number(low, 4, true)} and ${number(high, 4, true)}: `,
+      ` is ${number(now, 4, true)}; with all documents judged it lies between ${number(low, 4, true)} and ${number(high, 4, true)}: `,
       element("strong", {}, turns ? (Math.abs(now) <= EPSILON ? "they may differ." : "the order may change.") : "the order stays."))];
   });
   return sentences.length ? element("div", { class: "could-change" }, element("h3", {}, `If the unjudged documents were judged: ${plain(name)}`),
     element("ul", {}, sentences), element("p", { class: "note" }, "These ranges are loose: they take the worst judgments for one system and the best for the other, " +
-      "even of a document that both retrieved. “The order stays” is certain; “may change” is not.")) : null;
+      "even for a document that both retrieved. “The order stays” is certain; “may change” is not.")) : null;
 }
 
 // The first position of each query in a flat column.

@@ -85,7 +85,8 @@ def steps(result: GoodGain) -> Chart:
         key="funnel",
         title="From evidence to answer",
         description="How much of the evidence that is known to be good was returned by a search, opened, "
-        "and cited, over all conversations. Lost: it got as far as the step before, and no further. Steps "
+        "and cited, over all conversations. Lost: evidence that reached the previous step and "
+        "went no further. Steps "
         "that no trace records are left out.",
         view=view,
         columns=["system", "step", "count", "of", "share", "lost", "not recorded"],

@@ -79,8 +79,9 @@ def standings_chart(stood: Standings, systems: Sequence[str], measure: Measure) 
     return make_chart(
         key="standings",
         title=f"{cut(measure.label)}: ranks and tie groups",
-        description="Points show means, best first, with the ranks that significant differences leave open "
-        "in brackets. A bar on the right joins systems of which no two are told apart"
+        description="Points show means, best first, with ranks in brackets; a range means that no "
+        "test decides. A bar on the right joins systems without a significant difference between "
+        "any two"
         f"{'' if groups else ' (there is none)'}.",
         view=alt.layer(*layers).properties(height=height),
         columns=["system", "mean", "rank", "tie groups"],

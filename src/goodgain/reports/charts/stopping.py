@@ -68,10 +68,11 @@ def trade_off(
     return make_chart(
         key=f"stopping-{budget}",
         title=f"Stopping early: gain vs {BUDGETS[budget]}{of}",
-        description="Had the agent stopped by a rule: the share of the gain that it would have had, for "
-        f"the share of the {BUDGETS[budget]} that it would have spent. Lines show {level} intervals over "
-        f"{counted(runs.count, 'conversation')}. The curve is the best that anybody could do who "
-        f"knows all labels and the future.{open_note}{bound_note}",
+        description="If the agent had followed a stopping rule: the share of the gain it would "
+        f"have kept, and the share of the {BUDGETS[budget]} it would have spent. Lines show "
+        f"{level} intervals over "
+        f"{counted(runs.count, 'conversation')}. The curve is the best possible with knowledge of "
+        f"all labels and the future.{open_note}{bound_note}",
         view=_view(replayed, system, budget, placed),
         columns=_COLUMNS,
         rows=rows,

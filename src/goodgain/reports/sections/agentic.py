@@ -145,7 +145,7 @@ def _ledger(result: GoodGain, suffix: str) -> list[Element]:
         *text_columns("why"),
     ]
     whole = result.ledger
-    note = "Every item of the input is in one account."
+    note = "Every item of the input is counted in exactly one account."
     if whole.unread:
         note = (
             f"{counted(whole.unread, 'search', 'searches')} unread, so figures are bounds. {note}"

@@ -156,7 +156,11 @@ def pairwise_matrix(contents: PageContents) -> Table:
         f"{names[first]} to {names[last]}" if last - first > 1 else f"{names[first]}, {names[last]}"
         for first, last in standings.groups()
     ]
-    ties = f" Tie groups, of which no two are told apart: {'; '.join(groups)}." if groups else ""
+    ties = (
+        f" Tie groups (no significant difference between any two): {'; '.join(groups)}."
+        if groups
+        else ""
+    )
     note = f"Row minus column, best first. {_pairs_note(contents)}{ties}"
     return Table("pairwise", title, columns, rows, note)
 

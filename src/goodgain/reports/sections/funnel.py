@@ -76,7 +76,7 @@ def _sentence(system: SystemFunnel) -> list[Span]:
     if turned := system.turned["conversations"]:
         spans.append(
             f"In {counted(turned, 'conversation')} evidence was missing, and the last iterations "
-            f"({system.turned['iterations']:,} in all) brought none of it."
+            f"({system.turned['iterations']:,} in all) found none of it."
         )
     return spans
 
@@ -141,7 +141,8 @@ def _answers(result: GoodGain, suffix: str) -> list[Element]:
         return []
     note = (
         "Conversations. Any: at least one known good result was returned; all: each of them. Not known: the "
-        "evidence or the answer is missing, unread or not judged; those conversations are in no share."
+        "evidence or the answer is missing, unread or not judged; those conversations are left "
+        "out of the shares."
     )
     return [Table(f"square{suffix}", "Evidence against answers", columns, rows, note)]
 

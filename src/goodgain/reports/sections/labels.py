@@ -90,7 +90,7 @@ def _judges(contents: PageContents) -> Table:
         *count_columns("pairs"),
         *text_columns("canaries labelled right", "drift"),
     ]
-    note = "Numbers on this page rest on these judges' labels." + (
+    note = "Numbers on this page depend on these judges' labels." + (
         ""
         if all(judge.get("passport") for judge in contents.judges)
         else " How far a judge without a passport agrees with people is unknown."
@@ -189,9 +189,9 @@ def _corrected(calibration: Calibration, suffix: str, differences: bool = False)
     over = "queries like these" if calibration.generalise else "these queries"
     note = (
         f"{'Differences' if differences else 'Means'} over {over}, as people would have judged them. "
-        f"People's labels: {calibration.design or 'version 0.1, design unknown'}. The column people has "
-        "the queries that they judged wholly. Where too few were judged for an interval that holds, "
-        "there is none."
+        f"People's labels: {calibration.design or 'version 0.1, design unknown'}. The column "
+        "people covers the queries that they judged completely. If too few were judged for a "
+        "reliable interval, there is none."
     )
     key, title = ("differences", "differences") if differences else ("means", "means")
     return Table(f"corrected-{key}{suffix}", f"Corrected {title}", columns, rows, note)

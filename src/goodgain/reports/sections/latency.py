@@ -109,5 +109,5 @@ def _loads(experiment: ExperimentResult, key: str) -> Table:
         *count_columns("calls", "failed"),
         *text_columns("saturated"),
     ]
-    note = "Latency counts from when a call was due, so that waiting for earlier calls is in it."
+    note = "Latency counts from when a call was due, so it includes waiting for earlier calls."
     return Table(key, "Under load", columns, rows, f"{note} {open_percentiles(steps)}".rstrip())

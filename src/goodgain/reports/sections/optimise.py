@@ -79,7 +79,7 @@ def _chart(result: Optimisation, suffix: str) -> list[Chart]:
         price=name,
         quality_title=f"{result.measure}{direction_note(result.measure)}",
         price_title=f"{name}, lower is better",
-        note=f"Lines show {level} intervals in the race, which hold whenever it may stop; a line that "
+        note=f"Lines show {level} intervals in the race, which are valid whenever it stops; a line that "
         "reaches the right edge is not bounded.",
     )
     return [replace(chart, key=f"race{suffix}")]

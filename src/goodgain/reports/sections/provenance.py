@@ -48,8 +48,8 @@ def _inputs(contents: PageContents) -> list[list[Any]]:
     if contents.comparison is not None:
         facts += [f for f in contents.comparison.inputs if "name" in f]
     rows = [
-        [f.get("role", "scores"), f.get("run", "–"), f.get("name", "–"), f.get("kind", "–"),
-         f.get("bytes"), f.get("sha256", "–")]
+        [f.get("role", "scores"), f.get("run", "–"), f.get("name", "–"), _kind(f), f.get("bytes"),
+         f.get("sha256", "–")]
         for f in facts
     ]  # fmt: skip
     rows += [
@@ -57,6 +57,13 @@ def _inputs(contents: PageContents) -> list[list[Any]]:
         for e in contents.experiments
     ]
     return [list(row) for row in dict.fromkeys(tuple(row) for row in rows)]
+
+
+def _kind(facts: Mapping[str, Any]) -> str:
+    """The kind of an input; of a table in a lake its format and version."""
+    if "version" in facts:
+        return f"{facts['format']}, version {facts['version']}"
+    return str(facts.get("kind", "–"))
 
 
 def _settings(contents: PageContents) -> list[list[Any]]:

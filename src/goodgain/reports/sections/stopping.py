@@ -45,9 +45,10 @@ def _elements(result: Stopping, suffix: str) -> list[Element]:
     rules = "; ".join(f"{name} N: {meaning}" for name, meaning in RULES.items())
     elements: list[Element] = [
         Text([
-            "What if the agent had stopped earlier? Each conversation is replayed and ended after the first "
-            "iteration at which a rule says so. The gain by then, over the gain of the whole "
-            "conversations, is kept; what is saved is a share of the cost up to the last search."
+            "What if the agent had stopped earlier? Each conversation is replayed and ended after "
+            "the first iteration at which the rule fires. Kept: the gain by then as a share of "
+            "the gain of the whole conversations. Saved: a share of the cost up to the last "
+            "search."
         ]),
         Text([f"{rules}."], "note"),
     ]  # fmt: skip
@@ -85,7 +86,7 @@ def _table(result: Stopping, suffix: str) -> Table:
         ),
         Column(
             name=f"best gain for its {lead}, %", digits=1,
-            help=f"the most that any choice of stops keeps for the same {lead}",
+            help=f"the highest gain that any choice of stops keeps for the same {lead}",
         ),
     ]  # fmt: skip
     rows: list[list[Any]] = [
@@ -102,8 +103,8 @@ def _table(result: Stopping, suffix: str) -> Table:
     level = f"{100 * result.settings['confidence']:g}%"
     note = (
         f"Below each share: its {level} interval, by bootstrap over conversations. In brackets: the bounds "
-        "that missing labels, unread searches and unknown costs leave. An oracle needs labels, so no agent "
-        "can follow it; neither can it the best gain, which is chosen with hindsight."
+        "that missing labels, unread searches and unknown costs leave. An oracle needs labels, so "
+        "no agent can follow it. The same is true of the best gain, which is chosen in hindsight."
     )
     return Table(f"stopping{suffix}", "Stopping rules", columns, rows, note)
 

@@ -95,7 +95,7 @@ def leaderboard(contents: PageContents) -> Table:
     return Table("leaderboard", "Leaderboard", columns, rows, note + contents.judge_note)
 
 
-_RANK_HELP = "the ranks that significant differences leave open; equal ranks are not told apart"
+_RANK_HELP = "a range where no test decides; systems with equal ranks do not differ significantly"
 
 
 def _rank_note(contents: PageContents) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goodgain.errors import InputError
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.values import dicts
 
@@ -23,6 +24,9 @@ def _mismatch(document: Any) -> str:
 def _read(documents: Documents, context: Context) -> Conversations:
     for where, document in documents:
         for trace in document if isinstance(document, list) else [document]:
+            if not isinstance(trace, dict):
+                context.skip(InputError("not a conversation", where=context.place(where)))
+                continue
             account_for(trace, context.ledger, where)
             yield trace
 
