@@ -79,7 +79,7 @@ def detectable(cases: int, share: float, spread: float) -> float:
 def table(runs: int) -> str:
     """A Markdown table."""
     lines = [
-        "| cases | that change | false alarms | loss it can see | caught |",
+        "| cases | changing | false alarms | detectable loss | caught |",
         "| ---: | --- | ---: | ---: | ---: |",
     ]
     for cases in (25, 50, 100):

@@ -261,15 +261,15 @@ def _not_reproduced() -> str:
 - Rounding: BEIR rounds means to 5 decimals; gdeval (ir_measures' `ERR` and exponential nDCG) rounds
   every value.
 - ranx's order of tied documents in lists of more than about 15, which comes from an unstable sort.
-- BEIR's `Hole@k`, which looks documents up in the judgments of all queries. It is refused here.
+- BEIR's `Hole@k`, which looks documents up in the judgments of all queries. It is not supported here.
 - ir_measures' `Compat` if scores are tied or not positive: it then orders the ideal list by the qrels,
   not by the run.
 - ir_measures' `ERR_IA@1` and `alpha_DCG@1`, which it does not divide by the number of aspects.
 - Values that crash or are NaN elsewhere: BEIR's R_cap without relevant documents, ranx's mean with an
   undefined Bpref.
 - trec_eval's parsing of invalid numbers: an invalid grade or score is an error here.
-- trec_eval 10's end with status 4 at a judged query that the run lacks: `goodgain trec-eval` goes on like
-  version 9, with a warning.
+- trec_eval 10's exit with status 4 at a judged query missing from the run: `goodgain trec-eval` continues
+  like version 9, with a warning.
 - trec_eval's ideal list for custom gains (`ndcg.1=.3,2=.5`): it sorts them by their integer parts, so
   gains less than 1 apart may be out of order.
 """

@@ -24,7 +24,7 @@ def measures_page() -> str:
         "",
         "Generated from the tables in `src/goodgain/measures/`; `goodgain measures NAME` prints the same.",
         "Written as `NAME(param=value, ...)@cutoff`. `rel` is the lowest gain that counts as relevant. A",
-        "cut-off in brackets may be a budget of tokens: `nDCG@2000tokens` ([chunks.md](chunks.md)).",
+        "cut-off in brackets can be a token budget: `nDCG@2000tokens` ([chunks.md](chunks.md)).",
         "",
     ]
     families: dict[str, list[Definition]] = {}

@@ -22,6 +22,15 @@ else
   exit 0
 fi
 export DEBIAN_FRONTEND=noninteractive
-$sudo apt-get update -qq
+
+# Another installation may hold one of apt's locks; only that of dpkg can be waited for.
+patiently() {
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    "$@" && return 0
+    sleep 15
+  done
+  return 1
+}
+patiently $sudo apt-get update -qq
 # shellcheck disable=SC2086 # several packages are several words
-$sudo apt-get install -qq --yes --no-install-recommends $missing
+patiently $sudo apt-get -o DPkg::Lock::Timeout=300 install -qq --yes --no-install-recommends $missing

@@ -273,6 +273,7 @@ def test_every_command_module_is_listed():
         "label_tasks",
         "options",
         "output",
+        "overwriting",
         "parser",
         "redaction",
         "runs",

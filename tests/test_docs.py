@@ -1,16 +1,20 @@
 """Every code block in README and docs/ runs; generated pages are up to date."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from elastic_double import elasticsearch
 from load_script import SCRIPTS, load_script
+
+from goodgain.errors import GoodgainError
 
 examples = load_script("examples")
 
@@ -60,7 +64,9 @@ def pages() -> list[object]:
 
 
 @pytest.mark.parametrize("page", pages())
-def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_blocks_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     def check(command: str, actual: str, expected: str) -> str:
         note = f"{command}\nto update the page: make docs"
         assert examples.matches(expected, actual) or actual == expected, note
@@ -69,6 +75,8 @@ def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     examples.enter(page, tmp_path)
     monkeypatch.setenv("QUERIES", "20")  # of the recipe for Spark
+    if 'environ["DATABASE"]' in page.read_text(encoding="utf-8"):
+        monkeypatch.setenv("DATABASE", request.getfixturevalue("postgres_server"))
     with elasticsearch() as url:
         monkeypatch.setenv("ES_URL", url)
         assert examples.run_page(page, check) == page.read_text(encoding="utf-8")
@@ -141,9 +149,15 @@ def test_what_a_page_started_ends_with_it(tmp_path: Path, monkeypatch: pytest.Mo
 # --- what pages must have ---
 
 
+def prose_of(text: str) -> str:
+    """The text of a page without its blocks."""
+    without: str = examples.BLOCK.sub("", text)
+    return without
+
+
 def prose(page: Path) -> str:
     """A page without its blocks."""
-    return examples.BLOCK.sub("", page.read_text(encoding="utf-8"))
+    return prose_of(page.read_text(encoding="utf-8"))
 
 
 def test_every_recipe_is_listed() -> None:
@@ -165,3 +179,32 @@ def test_every_claim_of_the_guidance_has_a_source() -> None:
     for page in sorted((examples.ROOT / "docs" / "guidance").glob("*.md")):
         items = re.findall(r"^- .+(?:\n  .+)*", prose(page), re.MULTILINE)
         assert [item for item in items if not source.search(item)] == [], page.name
+
+
+def shown_commands() -> list[tuple[str, str]]:
+    """Commands that pages show without running them: indented, or in a block of the shell."""
+    commands = []
+    for page in examples.PAGES:
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        shell = "\n".join(re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+        lines = re.findall(r"^    (?:\w+=\S+ )?(goodgain .*)$", prose_of(text), re.MULTILINE)
+        lines += re.findall(r"^(?:\w+=\S+ )?(goodgain .*)$", shell, re.MULTILINE)
+        commands += [(examples.page_id(page), line.strip()) for line in lines]
+    return commands
+
+
+def test_commands_that_are_shown_but_not_run_can_be_parsed() -> None:
+    """Their files are placeholders, but their options must exist."""
+    commands = shown_commands()
+    assert len(commands) > 50
+    wrong = []
+    for page, line in commands:
+        words = shlex.split(line.partition("  #")[0].replace("...", "x").replace("[options]", ""))
+        command, *rest = words[1:]
+        rest = rest[: next((i for i, w in enumerate(rest) if w in ("|", ">", "&&", "&")), None)]
+        try:
+            parser = import_module(f"goodgain.cli.{command.replace('-', '_')}").parser()
+            parser.parse_args(rest)
+        except (GoodgainError, ImportError, SystemExit) as error:
+            wrong.append(f"{page}: {line}: {error}")
+    assert not wrong, "\n".join(wrong)

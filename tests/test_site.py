@@ -63,20 +63,41 @@ OTHERS = {  # of what other programs call so
 }
 
 
+def forbidden_words(text: str) -> set[str]:
+    """The words of a page that the glossary has another word for."""
+    return FORBIDDEN & {word.lower() for words in sentences(text) for word in words}
+
+
+def long_sentences(text: str) -> list[str]:
+    """Sentences that nobody reads twice on purpose."""
+    return [" ".join(words) for words in sentences(text) if len(words) > 50]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_the_words_are_those_of_the_glossary(page: Path) -> None:
-    words = {
-        word.lower() for words in sentences(page.read_text(encoding="utf-8")) for word in words
-    }
-    assert words & FORBIDDEN - OTHERS.get(page_id(page), set()) == set()
+    words = forbidden_words(page.read_text(encoding="utf-8"))
+    assert words - OTHERS.get(page_id(page), set()) == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_the_text_reads_easily(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    long = [" ".join(words) for words in sentences(text) if len(words) > 50]
-    assert long == []
+    assert long_sentences(text) == []
     assert grade(text) <= 10, "Flesch-Kincaid grade"
+
+
+def test_the_checks_of_language_see_what_is_wrong() -> None:
+    text = (
+        "# Metrics\n\nEvery topic has a metric. `metric` is code.\n\n- Judgements are\n  wrong.\n"
+    )
+    assert forbidden_words(text) == {"topic", "metric", "judgements"}
+    assert long_sentences(f"One {'word ' * 50}ends. A short one.") == [
+        "One" + " word" * 50 + " ends"
+    ]
+    assert (
+        grade("Considerable methodological heterogeneity characterises contemporary evaluation.")
+        > 10
+    )
 
 
 def test_prose_is_without_code_and_tables() -> None:
@@ -112,7 +133,12 @@ def test_every_public_name_is_on_a_page(site: Path) -> None:
     ]
     entries = [line for text in texts for line in text.split("\n") if line.startswith(".. ")]
     names = [entry.partition(":: goodgain.")[2].removesuffix("()") for entry in entries]
-    assert sorted(names) == sorted(goodgain.__all__)
+    inner = [
+        f"{package.module}.{name}".removeprefix("goodgain.")
+        for package in load_script("site/package_pages").PACKAGES
+        for name in package.all_names
+    ]
+    assert sorted(names) == sorted([*goodgain.__all__, *inner])
 
 
 def test_every_measure_has_a_formula_and_a_chart(site: Path) -> None:
@@ -141,6 +167,13 @@ def test_every_command_and_option_has_its_page(site: Path) -> None:
         actions = [action for action in parser._actions if action.help != argparse.SUPPRESS]
         options = {name for action in actions for name in action.option_strings}
         assert [name for name in sorted(options) if f"`{name}" not in text] == [], command
+
+
+def test_usage_fits_on_a_page() -> None:
+    usage = load_script("site/command_pages").wrapped(
+        "goodgain x [-m A B]\n   [--other {c,d}] [RUN ...]", 24
+    )
+    assert usage == "goodgain x [-m A B]\n    [--other {c,d}]\n    [RUN ...]"
 
 
 def test_every_page_is_in_the_navigation_once(site: Path) -> None:
@@ -188,6 +221,18 @@ def test_the_whole_site_is_built_without_a_warning(site: Path, tmp_path: Path) -
     assert sphinx([*options, "-d", str(tmp_path / "trees"), str(site), str(tmp_path / "html")]) == 0
 
 
+def test_pages_of_source_lead_back_to_their_entries() -> None:
+    sys.path.insert(0, str(SITE))
+    try:
+        entry_of = load_script("site/build").entry_of
+    finally:
+        sys.path.remove(str(SITE))
+    ids = {"goodgain.Trace", "goodgain.data.Turn", "goodgain.data.Turn.to_dict"}
+    assert entry_of("goodgain.Trace", ids) == "goodgain.Trace"
+    assert entry_of("goodgain.Turn.to_dict", ids) == "goodgain.data.Turn.to_dict"
+    assert entry_of("goodgain.Nothing", ids) == ""
+
+
 def test_the_check_of_the_built_site_sees_what_is_wrong(tmp_path: Path) -> None:
     check = load_script("site/check")
     (tmp_path / "good.html").write_text(
@@ -198,11 +243,15 @@ def test_the_check_of_the_built_site_sees_what_is_wrong(tmp_path: Path) -> None:
         '<script src="https://cdn.example/x.js"></script><img src="gone.png"><a href="good.html#there">x</a>'
         '<a href="good.html#here">x</a><style>@import "//fonts.example/a.css";</style>'
     )
+    (tmp_path / "dash.html").write_text(
+        "<p>use –baseline; pages 3–5, a – b, and <code>--gsb</code></p>"
+    )
     (tmp_path / "style.css").write_text("a { background: url(https://cdn.example/a.png) }")
     assert sorted(check.problems(tmp_path)) == [
         "bad.html: gone.png: no such file",
         "bad.html: good.html#there: no such anchor",
         "bad.html: loads //fonts.example/a.css",
         "bad.html: loads https://cdn.example/x.js",
+        "dash.html: –baseline: a dash for two hyphens",
         "style.css: loads https://cdn.example/a.png",
     ]

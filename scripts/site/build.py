@@ -27,6 +27,7 @@ DOCS = ROOT / "docs"
 OUTPUT = ROOT / "build" / "site"
 FENCE = re.compile(r"^(?: {0,3}|\s*[-*] )(```+|~~~+)")
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
+BACK = re.compile(r'(class="viewcode-back" href=")([^"#]+)#([^"]+)"')
 CODE = re.compile(r"(`+).+?\1")
 
 
@@ -187,6 +188,33 @@ def toctree(entries: list[str], caption: str = "", hidden: bool = False) -> str:
     return "\n" + "\n".join(["```{toctree}", *options, "", *entries, "```", ""])
 
 
+def mend_back_links(html: Path) -> None:
+    """Lead pages of source code back to the entries of their names.
+
+    Sphinx knows one public module for each module of source, but the names of one may be public in several.
+    """
+    ids: dict[Path, set[str]] = {}
+    for page in (html / "_modules").rglob("*.html"):
+
+        def mended(match: re.Match[str], folder: Path = page.parent) -> str:
+            target = (folder / match[2]).resolve()
+            if target not in ids:
+                ids[target] = check.Page(target.read_text(encoding="utf-8")).ids
+            anchor = entry_of(match[3], ids[target])
+            return f'{match[1]}{match[2]}{f"#{anchor}" if anchor else ""}"'
+
+        text = page.read_text(encoding="utf-8")
+        page.write_text(BACK.sub(mended, text), encoding="utf-8")
+
+
+def entry_of(anchor: str, ids: set[str]) -> str:
+    """The anchor, or else the one of the same name in another module; empty if there is none."""
+    names = anchor.split(".")
+    endings = [".".join(["", *names[start:]]) for start in range(1, len(names))]
+    others = (name for ending in endings for name in sorted(ids) if name.endswith(ending))
+    return anchor if anchor in ids else next(others, "")
+
+
 def write(path: Path, text: str) -> None:
     """Write a staged file, with its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -208,6 +236,7 @@ def main() -> int:
     shutil.rmtree(html, ignore_errors=True)
     options = ["-q", "-b", "html", "-W", "--keep-going", "-j", "auto", "-c", str(SITE)]
     status = sphinx([*options, "-d", str(args.output / "doctrees"), str(source), str(html)])
+    mend_back_links(html)
     return int(status or check.main(html))
 
 

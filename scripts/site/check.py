@@ -1,4 +1,4 @@
-"""Check a built site: every local link and anchor exists, and no page needs another host."""
+"""Check a built site: links and anchors exist, no page needs another host, options can be copied."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ NOT_LOADED = {
     "prev",
     "search",
 }  # kinds of <link>
+DASHED = re.compile(r"(?:(?<=[\s(>])|^)–[a-z][\w-]*")  # an option whose two hyphens became a dash
 STYLE_URL = re.compile(r"(?:url\(|@import\s+)[\"']?((?:https?:)?//[^\"')\s]+)")
 
 
@@ -41,6 +42,7 @@ class Page(HTMLParser):
         self.ids: set[str] = set()
         self.links: list[str] = []
         self.loaded: list[str] = []
+        self.dashed: list[str] = []
         self.feed(text)
         self.loaded += STYLE_URL.findall(text)
 
@@ -53,6 +55,10 @@ class Page(HTMLParser):
         if tag == "link" and NOT_LOADED & set(values.get("rel", "").split()):
             return
         self.loaded += [values[name] for name in LOADED.get(tag, ()) if name in values]
+
+    def handle_data(self, data: str) -> None:
+        """Note options that cannot be copied."""
+        self.dashed += DASHED.findall(data)
 
 
 def is_elsewhere(address: str) -> bool:
@@ -68,6 +74,7 @@ def problems(folder: Path) -> list[str]:
     for path, page in pages.items():
         name = path.relative_to(folder)
         wrong += [f"{name}: loads {url}" for url in page.loaded if is_elsewhere(url)]
+        wrong += [f"{name}: {word}: a dash for two hyphens" for word in page.dashed]
         for link in {*page.links, *page.loaded}:
             reason = missing(link, path, pages)
             wrong += [f"{name}: {link}: {reason}"] if reason else []

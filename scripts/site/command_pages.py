@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import textwrap
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ def parser_of(command: str) -> argparse.ArgumentParser:
 def command_page(command: str) -> str:
     """Description, usage, arguments and options, and examples."""
     parser = parser_of(command)
-    usage = parser.format_usage().removeprefix("usage: ").rstrip()
+    usage = wrapped(parser.format_usage().removeprefix("usage: "))
     lines = [f"# goodgain {command}", "", escape(parser.description or COMMANDS[command]), ""]
     lines += ["```text", usage, "```", ""]
     for group in parser._action_groups:
@@ -46,6 +47,18 @@ def command_page(command: str) -> str:
     for line in epilog(parser):
         lines.append(line)
     return "\n".join(lines)
+
+
+def wrapped(usage: str, width: int = 72) -> str:
+    """The line of usage in lines that fit on a page; an option and its value stay on one."""
+    depth, flat = 0, ""
+    for character in " ".join(usage.split()):
+        depth += (character in "[{(") - (character in "]})")
+        flat += "\0" if character == " " and depth else character
+    lines = textwrap.wrap(
+        flat, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(lines).replace("\0", " ")
 
 
 def row(action: argparse.Action) -> str:

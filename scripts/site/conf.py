@@ -48,6 +48,8 @@ html_show_sourcelink = False
 html_copy_source = False
 html_last_updated_fmt = None
 templates_path: list[str] = []
+smartquotes = False  # --options and 'values' stay what readers type
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_theme_options = {
     "logo": {"text": "goodgain"},
     "navigation_with_keys": False,

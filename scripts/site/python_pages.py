@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 
+import package_pages
+
 import goodgain
 
 
@@ -119,7 +121,7 @@ RESULTS = frozenset(
 def pages() -> dict[str, str]:
     """Path to text of every page."""
     texts = {f"reference/python/{group.page}.md": group_page(group) for group in GROUPS}
-    return {"reference/python/index.md": index_page(), **texts}
+    return {"reference/python/index.md": index_page(), **texts, **package_pages.pages()}
 
 
 def index_page() -> str:
@@ -136,6 +138,11 @@ def index_page() -> str:
             sentence = summary(name).replace("|", r"\|")
             lines.append(f"| [`{name}`](#goodgain.{name}) | {sentence} |")
         lines.append("")
+    lines += [
+        "Names of subpackages, which are imported by themselves:",
+        "",
+        *package_pages.index_lines(),
+    ]
     return "\n".join(lines)
 
 

@@ -1,0 +1,168 @@
+"""Build the core for every platform that tools here can build for: scripts/platforms.py [PLATFORM ...].
+
+The core, its tests and its fuzzer are compiled with warnings as errors. Where the machine can run the
+result, directly or through Wine, the tests and the corpora run as well. Compilers: gcc, clang, mingw-w64,
+and zig (`pip install ziglang`), which brings the C and C++ libraries of Linux (musl), Windows and macOS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from fuzz import SHARED_SEEDS
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "platforms"
+
+
+class Platform(NamedTuple):
+    """A compiler, what it builds for, and how the result runs here (None: it does not)."""
+
+    compiler: tuple[str, ...]
+    system: str = "Linux"
+    processor: str = "x86_64"
+    runner: tuple[str, ...] | None = ()
+    flags: str = ""
+
+
+def zig(target: str, system: str, runner: tuple[str, ...] | None = None) -> Platform:
+    """A platform for which zig brings the libraries."""
+    compiler = (sys.executable, "-m", "ziglang", "c++", "-target", target)
+    return Platform(compiler, system, target.split("-")[0], runner)
+
+
+WINE = (
+    shutil.which("wine") or shutil.which("wine64") or "/usr/lib/wine/wine64",
+)  # Debian hides it there
+PLATFORMS = {
+    "linux-gcc": Platform(("g++",)),
+    "linux-clang": Platform(("clang++",)),
+    "linux-clang-libc++": Platform(("clang++",), flags="-stdlib=libc++"),
+    "linux-musl": zig("x86_64-linux-musl", "Linux", ()),
+    "linux-musl-arm64": zig("aarch64-linux-musl", "Linux", ("qemu-aarch64-static",)),
+    "windows-mingw": Platform(("x86_64-w64-mingw32-g++-posix",), "Windows", runner=WINE),
+    "windows-zig": zig("x86_64-windows-gnu", "Windows", WINE),
+    "macos-arm64": zig("aarch64-macos", "Darwin"),
+    "macos-x86_64": zig("x86_64-macos", "Darwin"),
+}
+
+
+def missing(platform: Platform) -> str:
+    """The tool that a platform lacks here."""
+    if "ziglang" in platform.compiler:
+        return "" if find_spec("ziglang") else "ziglang"
+    if not shutil.which(platform.compiler[0]):
+        return platform.compiler[0]
+    if not platform.flags:
+        return ""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "main.cpp"
+        source.write_text("#include <vector>\nint main() {}\n")
+        command = [
+            *platform.compiler,
+            platform.flags,
+            str(source),
+            "-o",
+            str(source.with_suffix("")),
+        ]
+        done = subprocess.run(command, capture_output=True, check=False)
+    return "libc++" if done.returncode else ""
+
+
+def program(folder: Path, name: str, words: tuple[str, ...]) -> str:
+    """A command of several words as one program, for CMake."""
+    if len(words) == 1:
+        return words[0]
+    path = folder / name
+    path.write_text(f'#!/bin/sh\nexec {" ".join(words)} "$@"\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+def build(name: str, platform: Platform) -> Path:
+    """Compile the core, its tests and its fuzzer."""
+    folder = BUILD / name
+    folder.mkdir(parents=True, exist_ok=True)
+    options = [
+        f"-DCMAKE_CXX_COMPILER={program(folder, 'c++', platform.compiler)}",
+        f"-DCMAKE_CXX_FLAGS={platform.flags}", "-DGOODGAIN_PYTHON=OFF",
+        f"-DCMAKE_BUILD_TYPE={'Debug' if platform.runner is None else 'Release'}",
+        "-DGOODGAIN_TESTS=ON", "-DGOODGAIN_WERROR=ON", f"-DPython_EXECUTABLE={sys.executable}",
+    ]  # fmt: skip
+    if "ziglang" in platform.compiler or platform.system != "Linux":
+        options += [
+            f"-DCMAKE_SYSTEM_NAME={platform.system}",
+            f"-DCMAKE_SYSTEM_PROCESSOR={platform.processor}",
+        ]
+    if "ziglang" in platform.compiler:
+        for tool in ("ar", "ranlib"):
+            words = (sys.executable, "-m", "ziglang", tool)
+            options.append(f"-DCMAKE_{tool.upper()}={program(folder, tool, words)}")
+    commands = (
+        ["cmake", "-S", ROOT, "-B", folder, *options],
+        ["cmake", "--build", folder, "--parallel", os.environ.get("GOODGAIN_JOBS", "2")],
+    )
+    for command in commands:
+        done = subprocess.run(
+            command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(done.stdout[-4000:])
+    return folder
+
+
+def run(folder: Path, platform: Platform) -> str:
+    """Run the tests and the corpora, if that is possible here."""
+    if platform.runner is None:
+        return "compiled"
+    if platform.runner and not shutil.which(platform.runner[0]):
+        return f"compiled (no {platform.runner[0]} to run it)"
+    suffix = ".exe" if platform.system == "Windows" else ""
+
+    def call(name: str, *arguments: str) -> str:
+        command = [*(platform.runner or ()), str(folder / f"{name}{suffix}"), *arguments]
+        done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{name} {' '.join(arguments)}: {done.stdout}{done.stderr}"[-4000:])
+        return done.stdout
+
+    call("core_tests")
+    targets = call("core_fuzz", "list").split()
+    for target in targets:
+        corpus = SHARED_SEEDS.get(target, target)
+        call("core_fuzz", target, "replay", f"tests/native/corpus/{corpus}")
+    return f"compiled, tests and {len(targets)} corpora run"
+
+
+def main() -> int:
+    """Print one line for each platform; the status is 1 if one fails."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join(PLATFORMS))
+    wanted = parser.parse_args().platforms or list(PLATFORMS)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # CMake
+    failed = 0
+    for name in wanted:
+        started = time.monotonic()
+        if tool := missing(PLATFORMS[name]):
+            print(f"{name:20} not tried: no {tool}", flush=True)
+            continue
+        try:
+            outcome = run(build(name, PLATFORMS[name]), PLATFORMS[name])
+        except RuntimeError as error:
+            failed += 1
+            outcome = f"FAILED\n{error}"
+        print(f"{name:20} {outcome} ({time.monotonic() - started:.0f} s)", flush=True)
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
