@@ -7,7 +7,7 @@ SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp'
 CORE := $(shell find src/core tests/native -name '*.cpp' -o -name '*.hpp')
 QUICK := -n 2 -m "not slow and not spark and not browser"
 
-.PHONY: demo quick test check check-native coverage hooks bench fuzz soak paths release-check docs site clean
+.PHONY: demo quick test check check-native coverage hooks bench fuzz platforms soak paths release-check docs site clean
 
 demo: $(VENV)/installed
 	$(BIN)/goodgain demo
@@ -62,15 +62,27 @@ check-native: $(VENV)/tested-with
 	tests/native/run thread
 	tests/native/run address,undefined
 
+# Speed and memory, into benchmarks/RESULTS.md; then the page of the peers, from these figures and from running them.
 bench: $(VENV)/installed
 	$(BIN)/pip install --quiet -r benchmarks/requirements.txt
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py; status=$$?; $(BIN)/python scripts/peers.py --probe && exit $$status
 
+# Every target for a minute, guided by coverage.
 fuzz: $(VENV)/tested-with
-	tests/native/run fuzz
+	$(BIN)/pip install --quiet --group fuzz
+	$(BIN)/python scripts/fuzz.py --seconds 60
 
-# Long runs: 1,000 new examples for every property (the tests use the same 40 each time), and the labelling
-# process killed 500 times (50 in the tests), stopping rules on 5,000 random conversations (300 in the tests), the
+# The core and its tests for every platform that compilers here can build for, run where they can be run.
+platforms: $(VENV)/tested-with
+	$(BIN)/pip install --quiet --group platforms
+	$(BIN)/python scripts/platforms.py
+
+# Hours of the long run of `make soak` that go to the fuzzers.
+HOURS ?= 8
+
+# Long runs: 1,000 new examples for every property (the tests use the same 40 each time), 1,000 kills (500 of a
+# labelling process, 200 of a grid of experiments, 150 of a check, 150 of processes that record; 50, 6, 8 and 20 in
+# the tests) and 200 of judging, Ctrl-C at 16 moments of every command (one in the tests), stopping rules on 5,000 random conversations (300 in the tests), the
 # funnel of 3,000 by brute force (200 in the tests), 100 real runs of the A/A control (20), and 2,000 mutations of every sample of traces (60 in the tests).
 soak: $(VENV)/tested-with
 	GOODGAIN_HYPOTHESIS=deep $(BIN)/python -m pytest -n 2 -m hypothesis
@@ -82,13 +94,19 @@ soak: $(VENV)/tested-with
 	$(BIN)/python scripts/label_coverage.py --check
 	GOODGAIN_KILLS=200 $(BIN)/python -m pytest tests/judging/test_judging_kills.py
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k random_kills
-	GOODGAIN_KILLS=100 $(BIN)/python -m pytest tests/experiment/test_kills_of_grids.py
+	GOODGAIN_KILLS=200 $(BIN)/python -m pytest -s tests/experiment/test_kills_of_grids.py
+	GOODGAIN_KILLS=150 $(BIN)/python -m pytest -s tests/checks/test_kills_of_checks.py
+	GOODGAIN_KILLS=150 $(BIN)/python -m pytest -s tests/traces/test_kills_of_records.py
+	GOODGAIN_INTERRUPTS=8 $(BIN)/python -m pytest tests/cli/test_ctrl_c.py
+	$(BIN)/python tests/cli/interrupts.py 8
 	GOODGAIN_FLIPS=100000 $(BIN)/python -m pytest tests/labels/test_verify.py -k flipped
 	$(BIN)/python scripts/check_errors.py
 	GOODGAIN_CONTROLS=5000 GOODGAIN_CONTROL_RUNS=100 $(BIN)/python -m pytest tests/experiment/test_latency.py -k control
 	GOODGAIN_CONVERSATIONS=3000 $(BIN)/python -m pytest -n 2 tests/agentic/test_funnel_reference.py
 	GOODGAIN_CLUSTER=1 $(BIN)/python -m pytest tests/engines/test_spark_cluster.py
 	GOODGAIN_FAULT_STEP=1 $(BIN)/python -m pytest -n 2 tests/native/test_system_faults.py
+	$(BIN)/pip install --quiet --group fuzz
+	$(BIN)/python scripts/fuzz.py --seconds 600 --hours $(HOURS)
 	GOODGAIN_MUTATIONS=2000 $(BIN)/python -m pytest -n 2 tests/traces/test_mutations.py
 	$(BIN)/python scripts/paths.py
 

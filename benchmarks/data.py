@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 from measure import HERE, spawn
 
@@ -35,9 +36,20 @@ SUFFIXES = {
     "qrels": "txt",
     "shuffled": "txt",
     "interleaved": "txt",
+    "scattered": "txt",
+    "csv": "csv",
     "gzip": "txt.gz",
+    "zstd": "txt.zst",
     "parquet": "parquet",
+    "scattered_parquet": "parquet",
+    "arrow": "arrow",
+    "large": "txt",
+    "large_sorted": "txt",
+    "large_qrels": "txt",
+    "large_parquet": "parquet",
+    "large_scattered_parquet": "parquet",
 }
+COPIES = 10  # of the collection in a large one
 
 
 def path(kind: str, queries: int) -> Path:
@@ -127,28 +139,136 @@ def interleaved_text(queries: int) -> Iterator[str]:
         yield from block
 
 
+def scattered_text(queries: int) -> Iterator[str]:
+    """The same lines in any order at all."""
+    of_all = [line for query in query_ids(queries) for line in run_lines(query)]
+    random.Random("scattered").shuffle(of_all)
+    yield from of_all
+
+
+def csv_text(queries: int) -> Iterator[str]:
+    yield "query,doc,score\n"
+    for query in query_ids(queries):
+        documents, scores, _ = ranking(query)
+        yield "".join(
+            f"{query},{document},{score:.6f}\n"
+            for document, score in zip(documents, scores, strict=True)
+        )
+
+
 def write_gzip(target: Path, queries: int) -> None:
     with gzip.open(target, "wt", compresslevel=6) as file:
         file.writelines(run_text(queries))
 
 
+def write_zstd(target: Path, queries: int) -> None:
+    from goodgain.io.compression import compress
+
+    with target.open("wb") as file:
+        chunks = (text.encode() for text in run_text(queries))
+        file.writelines(compress(f"run.{SUFFIXES['zstd']}", chunks))
+
+
 def write_parquet(target: Path, queries: int) -> None:
-    """Columns query, doc (text) and score."""
-    import pyarrow as pa
-    import pyarrow.csv
     import pyarrow.parquet
 
+    pyarrow.parquet.write_table(arrow_table("run", queries), target)
+
+
+def write_scattered_parquet(target: Path, queries: int) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(arrow_table("scattered", queries), target)
+
+
+def write_arrow(target: Path, queries: int) -> None:
+    import pyarrow as pa
+
+    table = arrow_table("run", queries)
+    with pa.OSFile(str(target), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1 << 17)
+
+
+def arrow_table(kind: str, queries: int) -> Any:
+    """Columns query, doc (text) and score."""
+    return arrow_batches(kind, queries).read_all()
+
+
+def arrow_batches(kind: str, queries: int) -> Any:
+    """The same, read as it is used."""
+    import pyarrow as pa
+    import pyarrow.csv
+
     columns = ["query", "q0", "doc", "rank", "score", "tag"]
-    table = pyarrow.csv.read_csv(
-        path("run", queries),
-        read_options=pyarrow.csv.ReadOptions(column_names=columns),
+    return pyarrow.csv.open_csv(
+        path(kind, queries),
+        read_options=pyarrow.csv.ReadOptions(column_names=columns, block_size=8 << 20),
         parse_options=pyarrow.csv.ParseOptions(delimiter=" "),
         convert_options=pyarrow.csv.ConvertOptions(
             include_columns=["query", "doc", "score"],
             column_types={"query": pa.string(), "doc": pa.string(), "score": pa.float64()},
         ),
     )
-    pyarrow.parquet.write_table(table, target)
+
+
+def write_large(target: Path, queries: int) -> None:
+    """The scattered lines COPIES times, each time with other queries, in any order."""
+    rng = random.Random("large")
+    lines = path("scattered", queries).read_bytes().splitlines(keepends=True)
+    shift = len(lines) // DEPTH // COPIES * DEPTH
+    with target.open("wb") as file:
+        for start in range(0, len(lines), DEPTH):
+            mixed: list[bytes] = []
+            for copy in range(COPIES):
+                prefix, begin = b"%d" % copy, (start + copy * shift) % len(lines)
+                mixed += [prefix + line for line in lines[begin : begin + DEPTH]]
+            rng.shuffle(mixed)
+            file.writelines(mixed)
+
+
+def write_large_sorted(target: Path, queries: int) -> None:
+    """The sorted lines COPIES times, each time with other queries."""
+    lines = path("run", queries).read_bytes()
+    with target.open("wb") as file:
+        for copy in range(COPIES):
+            prefix = b"%d" % copy
+            file.write(prefix + lines[:-1].replace(b"\n", b"\n" + prefix) + b"\n")
+
+
+def write_large_qrels(target: Path, queries: int) -> None:
+    """The judgments of the queries of `write_large`."""
+    lines = path("qrels", queries).read_bytes().splitlines(keepends=True)
+    with target.open("wb") as file:
+        for copy in range(COPIES):
+            file.writelines(b"%d%b" % (copy, line) for line in lines)
+
+
+def write_large_parquet(target: Path, queries: int) -> None:
+    """The sorted lines COPIES times, each time with other queries, as row groups of the usual size."""
+    import pyarrow as pa
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    table = arrow_table("run", queries)
+    with pyarrow.parquet.ParquetWriter(target, table.schema) as writer:
+        for copy in range(COPIES):
+            ids = pa.compute.binary_join_element_wise(str(copy), table.column("query"), "")
+            writer.write_table(table.set_column(0, "query", ids))
+
+
+def write_large_scattered_parquet(target: Path, queries: int) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    batches = arrow_batches("large", queries)
+    with pyarrow.parquet.ParquetWriter(target, batches.schema) as writer:
+        waiting: list[Any] = []
+        for batch in batches:
+            waiting.append(batch)
+            if sum(map(len, waiting)) >= 1 << 20:
+                writer.write_table(pa.Table.from_batches(waiting).combine_chunks())
+                waiting.clear()
+        writer.write_table(pa.Table.from_batches(waiting, batches.schema))
 
 
 TEXTS: dict[str, Callable[[int], Iterator[str]]] = {
@@ -156,6 +276,20 @@ TEXTS: dict[str, Callable[[int], Iterator[str]]] = {
     "qrels": qrels_text,
     "shuffled": shuffled_text,
     "interleaved": interleaved_text,
+    "scattered": scattered_text,
+    "csv": csv_text,
+}
+WRITERS: dict[str, Callable[[Path, int], None]] = {
+    "gzip": write_gzip,
+    "zstd": write_zstd,
+    "parquet": write_parquet,
+    "scattered_parquet": write_scattered_parquet,
+    "arrow": write_arrow,
+    "large": write_large,
+    "large_sorted": write_large_sorted,
+    "large_qrels": write_large_qrels,
+    "large_parquet": write_large_parquet,
+    "large_scattered_parquet": write_large_scattered_parquet,
 }
 
 
@@ -165,10 +299,8 @@ def make(kind: str, queries: int) -> None:
     target = FOLDER / f"{kind}-{queries}.{SUFFIXES[kind]}"
     partial = target.with_name(f"{os.getpid()}.{target.name}")
     try:
-        if kind == "gzip":
-            write_gzip(partial, queries)
-        elif kind == "parquet":
-            write_parquet(partial, queries)
+        if kind in WRITERS:
+            WRITERS[kind](partial, queries)
         else:
             with partial.open("w", encoding="ascii") as file:
                 file.writelines(TEXTS[kind](queries))

@@ -8,8 +8,8 @@ import data
 import peers
 import table
 from check import Means, disagreements
-from measure import command, worker
-from subject import Context, Section, Subject, at_least, ratio
+from measure import Timing, command, worker
+from subject import Bar, Context, Section, Subject, at_least, at_most, ratio
 
 REPEATS = 3
 ROW_GROUP = 100_000
@@ -17,7 +17,9 @@ PARTS = 8
 SHARE = 100  # one query in so many is judged
 ALL, FEW = "one file, all judged", f"one file, 1 query in {SHARE} judged"
 TEXT = f"text, 1 query in {SHARE} judged"
+FOLDER, DELTA = f"a folder of {PARTS} parts, all judged", "a Delta table of one version, all judged"
 BAR = 2.0
+DELTA_BAR = 1.5  # its log is read, and the package for it imported
 
 
 def run(context: Context) -> Section:
@@ -28,11 +30,13 @@ def run(context: Context) -> Section:
     plain = data.path("qrels", context.queries)
     cases = {
         ALL: (plain, places["file"]),
-        f"a folder of {PARTS} parts, all judged": (plain, places["folder"]),
+        FOLDER: (plain, places["folder"]),
         FEW: (places["few"], places["file"]),
         f"a folder of {PARTS} parts, 1 in {SHARE} judged": (places["few"], places["folder"]),
         TEXT: (places["few"], data.path("run", context.queries)),
     }
+    if "delta" in places:
+        cases[DELTA] = (plain, places["delta"])
     timings, means = {}, {}
     for name, (qrels, ranked) in cases.items():
         argv = [*(peers.goodgain_command(qrels, ranked) or []), "-q"]
@@ -52,11 +56,18 @@ def run(context: Context) -> Section:
             for name, timing in timings.items()
         ],
         text=f"Parquet with row groups of {ROW_GROUP:,} rows, sorted by query; judged queries lie together.",
-        bars=[
-            at_least(f"lakes: {ALL} over {FEW}", BAR, ratio(timings[ALL].best, timings[FEW].best))
-        ],
+        bars=[] if context.quick else _bars(timings),  # of few rows, starting takes most
         problems=disagreements(whole[0], *whole[1:]) + disagreements(few[0], *few[1:]),
     )
+
+
+def _bars(timings: dict[str, Timing]) -> list[Bar]:
+    few = ratio(timings[ALL].best, timings[FEW].best)
+    bars = [at_least(f"lakes: {ALL} over {FEW}", BAR, few)]
+    if DELTA in timings:
+        slower = ratio(timings[DELTA].best, timings[FOLDER].best)
+        bars.append(at_most("lakes: a Delta table over its files", DELTA_BAR, slower))
+    return bars
 
 
 def _work(queries: int) -> dict[str, str]:
@@ -76,7 +87,15 @@ def _work(queries: int) -> dict[str, str]:
         lines = data.path("qrels", queries).read_text().splitlines(keepends=True)
         chosen = list(dict.fromkeys(line.split()[0] for line in lines))[: max(queries // SHARE, 1)]
         few.write_text("".join(line for line in lines if line.split()[0] in set(chosen)))
-    return {"file": str(file), "folder": str(folder), "few": str(few)}
+    places = {"file": str(file), "folder": str(folder), "few": str(few)}
+    if peers.version("deltalake") is not None:
+        import deltalake
+
+        delta = data.FOLDER / f"delta-{queries}"
+        if not delta.exists():
+            deltalake.write_deltalake(delta, pq.read_table(file))
+        places["delta"] = str(delta)
+    return places
 
 
 SUBJECT = Subject("lakes", "Parquet in folders, and few judgments", 61, run)

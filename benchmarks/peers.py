@@ -50,7 +50,10 @@ def version(package: str) -> str | None:
 
 def versions() -> str:
     """The versions of all that is compared, in one line."""
-    packages = ("goodgain", "pytrec_eval-terrier", "ir-measures", "ranx", "polars", "pyarrow")
+    packages = (
+        "goodgain", "pytrec_eval-terrier", "ir-measures", "ranx", "polars", "duckdb", "pyarrow", "isal",
+        "tantivy", "pyspark",
+    )  # fmt: skip
     trec_eval = trec_eval_binary()
     found = {"Python": sys.version.split()[0]}
     found |= {package: version(package) or "not installed" for package in packages}

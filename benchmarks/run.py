@@ -37,6 +37,7 @@ def main() -> int:
     context, started = Context(quick=options.quick), int(time.time())
     facts = {"machine": machine(), "versions": peers.versions(), "run": started}
     saved = load(folder / SAVED)
+    saved["sections"] = {n: s for n, s in saved["sections"].items() if n in subjects}
     problems = 0
     for name in options.only or subjects:
         print(f"== {name}", file=sys.stderr, flush=True)

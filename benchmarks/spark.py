@@ -27,6 +27,9 @@ FULL_ROWS = 20_000_000
 REPEATS = 3
 CORES = 2
 SLOWER = 3.0
+OVER_FLOOR = 2.0  # the longer way, over Spark's own time to pass the rows to Python
+MANY, FEW = 200, 8  # partitions that are asked for
+MANY_OVER_FEW = 1.5
 GROWTH = 1.1
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -54,7 +57,12 @@ def run(context: Context) -> Section:
     shown = [
         _row(f"local, {CORES} threads, Parquet", rows, local["best"], local["peak"]),
         _row(f"Spark, local[{CORES}], Parquet", rows, full["best"], full["driver"]),
-        _row("Spark, rows that Spark reads: the longer way", rows, full["longer"], None),
+        _row("Spark, rows that Spark reads, query by query", rows, full["longer"], None),
+        _row(
+            "Spark, the same rows scattered: one shuffle", rows, full["scattered"][str(FEW)], None
+        ),
+        _row(f"Spark, the same with {MANY} partitions", rows, full["scattered"][str(MANY)], None),
+        _row("Spark alone: rows to a function that does nothing", rows, full["floor"], None),
         _row("Spark, its first job", rows, full["first"], None),
         _row(
             f"Spark, local[{CORES}], Parquet", few, on_spark[few]["best"], on_spark[few]["driver"]
@@ -70,6 +78,7 @@ def run(context: Context) -> Section:
     )
     problems += [] if full["same"] else ["the ways through Spark differ in a bit of a mean"]
     problems += [] if skew["same"] else ["local and Spark differ on a skewed run"]
+    bar = f"spark: time of {rows:,} rows over local's, once running"
     return Section(
         columns=["what", "rows", "best", "rows a second a core", "peak"],
         rows=shown,
@@ -80,7 +89,19 @@ def run(context: Context) -> Section:
             "running."
         ),
         bars=[
-            at_most(f"spark: time of {rows:,} rows over local's, once running", SLOWER, slower),
+            *(
+                [] if context.quick else [at_most(bar, SLOWER, slower)]
+            ),  # a job itself takes seconds
+            at_most(
+                "spark: rows that Spark reads, over passing them to Python",
+                OVER_FLOOR,
+                ratio(full["longer"], full["floor"]),
+            ),
+            at_most(
+                f"spark: {MANY} partitions over {FEW}",
+                MANY_OVER_FEW,
+                ratio(full["scattered"][str(MANY)], full["scattered"][str(FEW)]),
+            ),
             Bar(
                 f"spark: the driver's memory for {rows:,} rows over {few:,}",
                 f"<= {GROWTH:g}x",
@@ -164,27 +185,54 @@ def on_spark(rows: int) -> dict[str, object]:
     path = f"{FOLDER / str(rows)}"
     means = []
 
-    def timed(change: Callable[[Any], Any]) -> float:
+    def timed(change: Callable[[Any], Any], **options: int) -> float:
         start = time.perf_counter()
         qrels, ranked = (session.read.parquet(f"{path}/{name}") for name in ("qrels", "run"))
         found = goodgain.spark.evaluate(
-            qrels, change(ranked), list(peers.MEASURES), session=session
+            qrels, change(ranked), list(peers.MEASURES), session=session, **options
         )
         means.append(found.evaluation.means["run"])
         found.release()
         return time.perf_counter() - start
 
     seconds = [timed(lambda ranked: ranked) for _ in range(REPEATS + 1)]
-    longer = min(timed(lambda ranked: ranked.where("score > -1")) for _ in range(REPEATS - 1))
+    longer = min(timed(_filtered) for _ in range(REPEATS - 1))
+    scattered = {
+        count: min(
+            timed(lambda rows: _filtered(rows).repartition(FILES), partitions=count)
+            for _ in range(REPEATS - 1)
+        )
+        for count in (FEW, MANY)
+    }
+    floor = min(_floor(session.read.parquet(f"{path}/run")) for _ in range(REPEATS - 1))
     start = time.perf_counter()
     goodgain.spark.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP", session=session)
     overhead = time.perf_counter() - start
     first, *later = seconds
     return {
-        "start": started, "first": first, "best": min(later), "longer": longer,
+        "start": started, "first": first, "best": min(later), "longer": longer, "floor": floor,
+        "scattered": {str(count): seconds for count, seconds in scattered.items()},
         "overhead": overhead, "driver": _peak(), "means": means[0],
         "same": all(one == means[0] for one in means),
     }  # fmt: skip
+
+
+def _filtered(rows: Any) -> Any:
+    """Rows that only Spark can produce."""
+    return rows.where("score > -1")
+
+
+def _floor(rows: Any) -> float:
+    """What Spark itself takes to pass rows to Python."""
+
+    def nothing(batches: Any) -> Any:
+        for _ in batches:
+            pass
+        return iter(())
+
+    start = time.perf_counter()
+    _filtered(rows).mapInArrow(nothing, "nothing int").count()
+    return time.perf_counter() - start
 
 
 def skewed(many: int) -> dict[str, object]:

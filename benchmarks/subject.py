@@ -65,6 +65,18 @@ def at_most(what: str, wanted: float, got: float | None) -> Bar:
     return Bar(what, f"<= {wanted:g}x", shown, None if got is None else got <= wanted)
 
 
+def below(what: str, wanted: float, unit: str, got: float | None) -> Bar:
+    """The bar of an amount, in seconds or megabytes, that must stay below a limit."""
+    shown = (
+        "not measured"
+        if got is None
+        else f"{got:,.3g} {unit}"
+        if got < 1000
+        else f"{got:,.0f} {unit}"
+    )
+    return Bar(what, f"< {wanted:,g} {unit}", shown, None if got is None else got < wanted)
+
+
 def ratio(slower: float | None, faster: float | None) -> float | None:
     """How many times `faster` fits into `slower`, or None where one was not measured."""
     return None if slower is None or not faster else slower / faster

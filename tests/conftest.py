@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -77,13 +78,12 @@ def _server_folder() -> Path | None:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory):
+def postgres_server():
     """The address of a temporary PostgreSQL server, on a socket in a temporary folder."""
     psycopg = pytest.importorskip("psycopg")
     bin_folder = _server_folder()
     if bin_folder is None:
         pytest.skip("no PostgreSQL server is installed")
-    home = tmp_path_factory.mktemp("pg")
     as_user = []
     if os.getuid() == 0:  # the server refuses to run as root
         if not shutil.which("runuser"):
@@ -91,9 +91,9 @@ def postgres_server(tmp_path_factory):
         as_user = ["runuser", "-u", "postgres", "--"]
         if subprocess.run([*as_user, "true"], capture_output=True, check=False).returncode:
             pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
-        for folder in (home, *home.parents[:3]):
-            if folder != Path("/tmp"):
-                folder.chmod(0o755)
+    # Not below pytest's folder, which every pytest that a test starts closes to other users.
+    home = Path(tempfile.mkdtemp(prefix="goodgain-pg-"))
+    if as_user:
         shutil.chown(home, "postgres")
     data = home / "data"
     initdb = subprocess.run(
@@ -122,6 +122,7 @@ def postgres_server(tmp_path_factory):
     yield dsn
     server.terminate()
     server.wait(20)
+    shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture

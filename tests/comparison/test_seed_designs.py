@@ -212,7 +212,7 @@ def test_queries_nested_in_seeds_have_seeds_as_units() -> None:
     d = table(data, "new") - table(data, "old")
     assert (pair.queries, pair.seeds) == (60, 4)
     assert pair.p == pytest.approx(stats.ttest_1samp(d.mean(0), 0).pvalue, rel=1e-9)
-    assert "60 queries, nested in 4 seeds, each with queries of its own" in found.design
+    assert "60 queries, nested in 4 seeds, each with its own queries" in found.design
     assert not any("drew" in note or "undefined" in note for note in found.warnings())
     listed = gg.compare(data, columns={"query": ["seed", "query_id"]})
     assert listed["new", "AP"] == pair

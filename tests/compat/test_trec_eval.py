@@ -349,7 +349,7 @@ def test_queries_that_the_run_lacks_are_skipped_with_a_warning(capfd, files):
     status, out, err = printed(capfd, "-m", "num_q", *files(QRELS, RUN))
     assert (status, out) == (0, "num_q                 \tall\t2\n")
     assert err == (
-        "warning: 1 of 3 judged queries are not in the run and are not averaged over, for example "
+        "warning: 1 of 3 judged queries are not in the run and are left out of the means, for example "
         "'q10'; -c counts them as 0 (trec_eval 10 stops with status 4)\n"
     )
     assert printed(capfd, "-c", "-m", "num_q", *files(QRELS, RUN))[2] == ""

@@ -9,66 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import ways_in
-
-import goodgain as gg
+from ways_in import MEASURES, POLICIES, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MEASURES = ["nDCG@10", "nDCG", "AP", "RR", "P@5", "R@20", "ERR@10", "RBP", "Bpref", "infAP"]
 BY_LABEL = ["DR@10", "Diversity@10", "alpha_nDCG@10", "StRecall@10"]
-POLICIES: list[dict[str, str]] = [{}, {"ties": "average"}, {"ties": "bounds"}]
-AWKWARD = [
-    "doc-é",
-    "doc#1",
-    "0007",
-    "7",
-    "DOC",
-    "doc",
-    "ｄｏｃ",
-    "d" * 80,
-    "x'y",
-    "1e5",
-    "nan",
-    "-0",
-]
 
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, list[Any]]:
-    """Random tables with ties, unjudged documents and queries, awkward ids and numbers."""
-    rng = random.Random(7)
-    docs = [*AWKWARD, *(f"d{i}" for i in range(40))]
-    queries = [f"q{i}" for i in range(12)]
-    run, qrels = [], []
-    for query in [*queries, "unjudged"]:
-        for doc in rng.sample(docs, rng.randint(1, 30)):
-            score = rng.choice([rng.random(), 0.1, 0.1, 1e-300, -2.5, 12345678.125, 3.0])
-            run.append((query, doc, score))
-    for query in [*queries, "missing"]:
-        for doc in rng.sample(docs, rng.randint(1, 25)):
-            gain = rng.choice([0, 1, 2, 3, 0, 1])
-            qrels.append((query, doc, gain))
-    labelled = [(*row, rng.choice(["t1", "t2", None]), rng.choice("12")) for row in qrels]
-    return {"run": run, "qrels": qrels, "labelled": labelled}
-
-
-def values(qrels: Any, run: Any, measures: list[str], threads: int, **policies: str) -> list[Any]:
-    """All values as bits, by query."""
-    result = gg.evaluate(qrels, run, measures, threads=threads, **policies)
-    scores = result.runs[0]
-    bounds = ("", "lower", "upper") if scores.has_bounds else ("",)
-    queries = scores.queries
-    table = {
-        (query, m, b): value.hex()
-        for m in measures
-        for b in bounds
-        for query, value in zip(queries, scores.column(m, b), strict=True)
-    }
-    means = [result[m].hex() for m in measures]
-    coverage = scores.coverage
-    return [sorted(table.items()), means, coverage.documents, coverage.unjudged_queries]
+    return ways_in.tables()
 
 
 @pytest.fixture(scope="module")

@@ -142,6 +142,16 @@ def test_what_is_refused(measures, options, says):
     assert str(caught.value).startswith(says)
 
 
+def test_single_precision_beyond_its_range():
+    """Numbers too large for 32 bits are infinite there, so they are equal."""
+    ranked = [("q", "a", 1e308), ("q", "b", 1e300), ("q", "c", -1e308), ("q", "d", 3.4028235e38)]
+    judged = [("q", "a", 3.0), ("q", "c", 1.0), ("q", "d", 2.0)]
+    local = gg.evaluate(gg.Qrels(judged), ranked, EXACT, scores="single")
+    db = connection(judged, ranked)
+    rows = db.execute(compile_sql(EXACT, "duckdb", per_query=True, scores="single"))
+    same_bits(local, values([column[0] for column in db.description], rows.fetchall()))
+
+
 def test_single_precision_needs_a_type():
     for dialect in ("bigquery", "snowflake"):
         with pytest.raises(UsageError, match="it has no 32-bit numbers"):
