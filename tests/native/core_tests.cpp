@@ -22,6 +22,7 @@
 #include <string>
 #include <tuple>
 
+#include "blocks.hpp"
 #include "error.hpp"
 #include "fusion.hpp"
 #include "kernels.hpp"
@@ -351,6 +352,29 @@ void problems() {
         "a duplicate judgment");
 }
 
+void failed_streams() {
+  // The stream fails in the middle of a line and, asked again by another thread, has nothing more.
+  const auto open = [] {
+    return [calls = 0](char* to, size_t) mutable -> size_t {
+      if (++calls > 2) return 0;
+      if (calls == 2) throw std::runtime_error("failed");
+      std::memcpy(to, "q Q0 d 1 2 t\nq Q", 16);
+      return 16;
+    };
+  };
+  const StreamSource stream(open, 16, "run", ' ', false);
+  const auto blocks = stream.read(0, 64);
+  TextBlock block;
+  bool failed = false;
+  try {
+    blocks->take(block);
+  } catch (const std::runtime_error&) {
+    failed = true;
+  }
+  check(failed, "the error of a stream is thrown");
+  check(!blocks->take(block), "a stream that failed has no last line");
+}
+
 void numbers() {
   const auto value = [](const char* text) {
     double v = NAN;
@@ -475,9 +499,9 @@ void marks_and_numbers() {
 }  // namespace
 
 int main() {
-  for (const auto& test : {worked_example, numbers, marks_and_numbers, formats, problems, threads_and_order,
-                           lists_do_not_depend_on_threads, packed_rows, resampling_does_not_depend_on_threads,
-                           fusion_does_not_depend_on_threads})
+  for (const auto& test : {worked_example, numbers, marks_and_numbers, formats, problems, failed_streams,
+                           threads_and_order, lists_do_not_depend_on_threads, packed_rows,
+                           resampling_does_not_depend_on_threads, fusion_does_not_depend_on_threads})
     test();
   std::printf("%s\n", failures ? "core tests failed" : "core tests passed");
   return failures ? 1 : 0;

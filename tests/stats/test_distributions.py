@@ -72,6 +72,14 @@ def test_the_shift_of_a_noncentral_t() -> None:
                 assert noncentral_t_sf(t, df, shift) == pytest.approx(probability, abs=1e-9)
 
 
+def test_the_shift_is_found_with_one_degree_of_freedom() -> None:
+    """There the quantile is nearly flat, and a step of Newton's method can go anywhere."""
+    for t in np.concatenate([-np.geomspace(0.01, 1e4, 150), np.geomspace(0.01, 1e4, 150)]).tolist():
+        for probability in (0.025, 0.975):
+            shift = noncentral_t_shift(t, 1, probability)
+            assert noncentral_t_sf(t, 1, shift) == pytest.approx(probability, abs=1e-9)
+
+
 def test_studentised_range() -> None:
     for q in (0.5, 2.0, 3.5, 5.0, 8.0):
         for groups, df in ((2, 1), (2, 30), (3, 5), (5, 116), (10, 99), (15, 406), (20, 9_000)):

@@ -217,7 +217,7 @@ def noncentral_t_shift(t: float, df: float, probability: float) -> float:
             break
         reached = normal_ppf(beyond)
         step = (wanted - reached) * math.exp(-(reached**2) / 2) / slope
-        if abs(step) > 40 + 20 * abs(t):  # with few degrees of freedom the line can be too flat here
+        if abs(step) > 40 + 20 * abs(t):  # with few degrees of freedom the line is too flat here
             break
         shift += step
         if abs(step) <= 1e-12 * max(1.0, abs(shift)):
