@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from goodgain.cli import COMMANDS, run
 
+LONGEST = 180  # seconds, after which a command that goes on is killed
 TICKS = os.sysconf("SC_CLK_TCK")
 QUERIES = [f"q{i}" for i in range(400)]
 MEASURES = [f"{name}@{k}" for name in ("nDCG", "AP", "ERR", "RBP", "P") for k in range(1, 61)]
@@ -207,7 +208,10 @@ def attempt(folder: Path, words: list[str], at: float | None, *, waiting: bool =
                 used = _reach(process, at, waiting)
                 sent = time.monotonic()
                 os.kill(process.pid, signal.SIGINT)  # it may have ended, and is not reaped yet
+            watchdog = threading.Timer(LONGEST, os.kill, (process.pid, signal.SIGKILL))
+            watchdog.start()
             _, status, usage = os.wait4(process.pid, 0)
+            watchdog.cancel()
             process.returncode = os.waitstatus_to_exitcode(status)
             seconds = time.monotonic() - sent
             errors.seek(0)
