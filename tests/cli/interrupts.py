@@ -160,7 +160,10 @@ def _conversation(number: int, chance: random.Random) -> str:
 
 
 class SlowServer(ThreadingHTTPServer):
-    """Takes half a minute to reply."""
+    """Takes half a minute to reply to a search, and asks models' clients to wait for a minute.
+
+    So `label` has no call in flight: for those it would wait, since they are paid for.
+    """
 
     daemon_threads = True
 
@@ -170,7 +173,11 @@ class SlowServer(ThreadingHTTPServer):
                 time.sleep(30)
 
             def do_POST(self) -> None:
-                self.do_GET()
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(429)
+                self.send_header("Retry-After", "60")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
 
             def log_message(self, *args: object) -> None:
                 pass
