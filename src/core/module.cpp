@@ -15,6 +15,7 @@
 #include "bind_keywords.hpp"
 #include "bind_lists.hpp"
 #include "bind_packed.hpp"
+#include "bind_parquet.hpp"
 #include "bind_stats.hpp"
 #include "bind_traces.hpp"
 #include "cpu_time.hpp"
@@ -23,6 +24,7 @@
 #include "kernels.hpp"
 #include "loss.hpp"
 #include "option_tables.hpp"
+#include "parquet_run.hpp"
 #include "python_tables.hpp"
 #include "python_values.hpp"
 
@@ -360,6 +362,12 @@ NB_MODULE(_core, m) {
             return evaluate_arrow(p.qrels, source, names, *p.plan, p.resources);
           },
           "open"_a, "rows"_a, "name"_a, "columns"_a, "left_out"_a.none() = nb::none())
+      .def("parquet",
+           [](const Prepared& p, const ParquetTable& table, nb::dict columns) {
+             const ColumnNames names = read_columns(columns);
+             const Unlocked release;
+             return evaluate_parquet(p.qrels, table, names, *p.plan, p.resources);
+           })
       // One bit for each row of a table: whether its query is judged.
       .def("judged", [](const Prepared& p, const ArrowTable& table, const std::string& query, const std::string& run,
                         const std::string& only, LeftOut& left_out) {
@@ -507,6 +515,7 @@ NB_MODULE(_core, m) {
   });
 
   bind_packed(m);
+  bind_parquet(m);
   bind_stats(m);
   bind_traces(m);
 }

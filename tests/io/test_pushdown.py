@@ -1,4 +1,4 @@
-"""Only rows of judged queries are read from Parquet files, and every number is as if all had been."""
+"""Through pyarrow, only rows of judged queries are read, and every number is as if all had been."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ import pytest
 
 import goodgain as gg
 from goodgain.errors import InputError
-from goodgain.io import arrow_files, arrow_groups
+from goodgain.io import arrow_files, arrow_groups, parquet
 
 MEASURES = "nDCG@10 AP RR"
+
+
+@pytest.fixture(autouse=True)
+def read_by_pyarrow(monkeypatch):
+    monkeypatch.setattr(parquet, "_core_table", lambda files: None)
 
 
 @pytest.fixture

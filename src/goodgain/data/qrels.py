@@ -167,6 +167,8 @@ def _read(source: Source) -> CoreQrels:
             value = source.value
             if hasattr(value, "read_pieces"):  # of files, only the columns that are used
                 roles = find_columns(value.column_names, "qrels", source.name, source.columns)
+                if hasattr(value, "qrels") and (judgments := value.qrels(roles)) is not None:
+                    return judgments  # type: ignore[no-any-return]
                 value = value.read(list(roles.values()))
             table = _core.ArrowTable.of(value, source.name)
             columns = find_columns(table.columns(), "qrels", source.name, source.columns)

@@ -142,7 +142,7 @@ class ArrowFiles(ArrowPieces):
 
         schemas: dict[Any, str] = {}
         for file in self._files:
-            schema = self._reader(file).schema.remove_metadata()
+            schema = _without_views(self._reader(file).schema.remove_metadata())
             schemas.setdefault(schema, file.name)
         first, *others = schemas
         for other in others:
@@ -255,6 +255,14 @@ def _are_finite(values: Any) -> bool:
     return (
         not pa.types.is_floating(values.type) or pc.all(pc.is_finite(values)).as_py() is not False
     )
+
+
+def _without_views(schema: Any) -> Any:
+    """The schema with the usual types for texts that are stored as views: pyarrow cannot filter those."""
+    import pyarrow as pa
+
+    usual = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    return pa.schema([field.with_type(usual.get(field.type, field.type)) for field in schema])
 
 
 def _partition_types(files: Files) -> dict[str, Any]:

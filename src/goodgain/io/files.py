@@ -612,15 +612,15 @@ def invalid_json(error: RecursionError | ValueError, where: str) -> InputError:
 
 def open_arrow(path: str) -> Any:
     """Parquet or Arrow files as an object that streams Arrow data."""
-    from goodgain.io.arrow_files import ArrowFiles
     from goodgain.io.locations import files_of
+    from goodgain.io.parquet import open_files
 
     files = files_of(path)
     if files.lake is not None and files.lake.reason:
         from goodgain.io.lake_rows import LakeRows
 
         return LakeRows(files)
-    return ArrowFiles(files)
+    return open_files(files)
 
 
 def is_store(path: str) -> bool:

@@ -35,6 +35,8 @@ def names_of(source: Any) -> list[str]:
             return _names_in_parquet(os.fspath(source)) if form == "parquet" else []
         except GoodgainError:  # whoever reads the file reports it
             return []
+    if hasattr(source, "read_pieces"):
+        return list(source.column_names)
     names = getattr(getattr(source, "schema", None), "names", None)  # of pyarrow
     if isinstance(names, list):
         return names
