@@ -204,7 +204,10 @@ ParquetChunk read_chunk(ThriftReader& in, uint64_t rows) {
 
 }  // namespace
 
-ParquetFile::ParquetFile(int descriptor, std::string name) : file_(descriptor, std::move(name)) {
+ParquetFile::ParquetFile(int descriptor, std::string name) : file_(descriptor, std::move(name)) { read_footer(); }
+ParquetFile::ParquetFile(const std::string& path) : file_(InputFile::open(path)) { read_footer(); }
+
+void ParquetFile::read_footer() {
   constexpr size_t tail = 8;
   const size_t size = file_.size();
   char end[tail];

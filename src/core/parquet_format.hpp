@@ -55,6 +55,7 @@ ParquetPage read_page_header(Bytes bytes);
 class ParquetFile {
  public:
   ParquetFile(int descriptor, std::string name);  // takes ownership of the descriptor
+  explicit ParquetFile(const std::string& path);
 
   const InputFile& file() const { return file_; }
   const std::vector<ParquetColumn>& columns() const { return columns_; }
@@ -65,6 +66,7 @@ class ParquetFile {
   size_t find(const std::string& column) const;
 
  private:
+  void read_footer();
   void read_metadata(Bytes metadata);
 
   InputFile file_;

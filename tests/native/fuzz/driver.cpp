@@ -52,9 +52,10 @@ struct Target {
   void (*run)(Bytes);
 };
 constexpr Target targets[] = {
-    {"lines", fuzz::lines},   {"numbers", fuzz::numbers}, {"tables", fuzz::tables},     {"measures", fuzz::measures},
-    {"states", fuzz::states}, {"arrow", fuzz::arrow},     {"urls", fuzz::urls},         {"patterns", fuzz::patterns},
-    {"texts", fuzz::texts},   {"results", fuzz::results}, {"keywords", fuzz::keywords}, {"traces", fuzz::traces},
+    {"lines", fuzz::lines},     {"numbers", fuzz::numbers}, {"tables", fuzz::tables},     {"measures", fuzz::measures},
+    {"states", fuzz::states},   {"arrow", fuzz::arrow},     {"urls", fuzz::urls},         {"patterns", fuzz::patterns},
+    {"texts", fuzz::texts},     {"results", fuzz::results}, {"keywords", fuzz::keywords}, {"traces", fuzz::traces},
+    {"parquet", fuzz::parquet},
 };
 const Target* chosen = nullptr;
 

@@ -17,6 +17,7 @@ void tables(Bytes text);    // runs and judgments in every format of text
 void measures(Bytes text);  // every kernel under every treatment of ties
 void states(Bytes text);    // pickled judgments
 void arrow(Bytes bytes);    // Arrow tables through the C stream interface
+void parquet(Bytes bytes);  // Parquet files of flat columns
 void urls(Bytes text);      // URLs and ids, reduced by rules
 void patterns(Bytes text);  // the rules themselves
 void texts(Bytes text);     // normal forms, markup, citations, times, people
