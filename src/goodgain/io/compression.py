@@ -42,13 +42,19 @@ def _decompressed(path: str, data: IO[bytes] | None) -> IO[bytes]:
 
 _PACKED_BLOCK = 1 << 18
 _BLOCK = 1 << 20
+_FRAME_PART, _FRAME_PIECE = 1 << 16, 1 << 18
 
 
 def decompressed_pieces(path: str, fd: int) -> Iterator[bytes]:
     """The plain bytes of a compressed file that is open, from its beginning."""
     from goodgain.io.limits import counted
 
-    return counted(_gzip_pieces(fd) if compression_of(path) == "gzip" else _pieces(path, fd), path)
+    match compression_of(path):
+        case "gzip":
+            return counted(_gzip_pieces(fd), path)
+        case "zstd":
+            return counted(_zstd_pieces(fd), path)
+    return counted(_pieces(path, fd), path)
 
 
 def _pieces(path: str, fd: int) -> Iterator[bytes]:
@@ -77,6 +83,25 @@ def _gzip_pieces(fd: int) -> Iterator[bytes]:
         if piece := decompressor.decompress(packed, _BLOCK):
             yield piece
         packed = decompressor.unused_data if decompressor.eof else decompressor.unconsumed_tail
+
+
+def _zstd_pieces(fd: int) -> Iterator[bytes]:
+    """The frames of a Zstandard file in turn, in pieces that stay in the cache of a core."""
+    new = _zstd().ZstdDecompressor
+    decompressor, place, packed = new(), 0, b""
+    while True:
+        if not packed and decompressor.needs_input | decompressor.eof:
+            packed = read_at(fd, _FRAME_PART, place)
+            place += len(packed)
+            if not packed:
+                if decompressor.eof:
+                    return
+                raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+        if decompressor.eof:
+            decompressor = new()
+        if piece := decompressor.decompress(packed, _FRAME_PIECE):
+            yield piece
+        packed = decompressor.unused_data if decompressor.eof else b""
 
 
 def _inflate() -> Any:
