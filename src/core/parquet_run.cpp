@@ -297,19 +297,17 @@ std::unique_ptr<Qrels> read_parquet_qrels(const ParquetTable& table, const Colum
     };
     for (const auto& file : table.files)
       for (size_t g = 0; g < file->groups().size(); ++g) {
-        const auto reader = [&](const std::string& name) {
-          std::optional<IdReader> ids;
-          if (!name.empty()) ids.emplace(*file, g, name);
-          return ids;
-        };
-        auto query = reader(names.query), doc = reader(names.doc), target = reader(names.target),
-             aspect = reader(names.aspect), run = reader(names.run);
+        IdReader query(*file, g, names.query), doc(*file, g, names.doc);
+        std::optional<IdReader> target, aspect, run;
+        if (!names.target.empty()) target.emplace(*file, g, names.target);
+        if (!names.aspect.empty()) aspect.emplace(*file, g, names.aspect);
+        if (!names.run.empty()) run.emplace(*file, g, names.run);
         ParquetReader gain(*file, g, file->find(names.value));
         for (size_t left = static_cast<size_t>(file->groups()[g].rows), rows; left; left -= rows) {
           rows = std::min(left, rows_at_once);
           pause_point();
-          query->read(queries, rows);
-          doc->read(docs, rows);
+          query.read(queries, rows);
+          doc.read(docs, rows);
           if (target) target->read(targets, rows);
           if (aspect) aspect->read(aspects, rows);
           if (run) run->read(runs, rows);

@@ -326,3 +326,14 @@ def test_parts_with_and_without_views(tmp_path, without_core):
     expected = dict(gg.evaluate(QRELS, whole, MEASURES))
     assert dict(without_core(QRELS, folder, MEASURES)) == expected
     assert dict(gg.evaluate(QRELS, folder, MEASURES)) == expected
+
+
+def test_a_column_without_a_name(tmp_path):
+    path = tmp_path / "qrels.parquet"
+    pq.write_table(pa.table({"": ["q"], "doc": ["d"], "gain": [1.0]}), path)
+    with pytest.raises(GoodgainError):
+        gg.Qrels(path)
+    try:
+        assert gg.Qrels(path, columns={"query": ""}).to_dict() == {"q": {"d": 1.0}}
+    except GoodgainError as error:
+        assert "column" in str(error)
