@@ -65,8 +65,7 @@ def run(context: Context) -> Section:
         bars=_bars(timings),
         notes=[
             "Every tool is called once on little data before; the files are in the page cache.",
-            "The bar for ranx is on a fresh process that compiles (about 96 s when the bar was set); "
-            "with its compiled code kept from an earlier process it is the row above.",
+            "ranx compiles itself on first use; the row above has its code compiled by an earlier process.",
             f"Means are compared as printed. ranx leaves tied documents in another order than "
             f"document id descending, so its means may differ by {RANX_TIES:g}.",
             *_trec_eval_note(),

@@ -127,6 +127,20 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def records_of_results() -> tuple[type, ...]:
+    """The classes on the page of records."""
+    sys.path.insert(0, str(SITE))
+    try:
+        records: tuple[type, ...] = load_script("site/record_pages").records()
+    finally:
+        sys.path.remove(str(SITE))
+    return records
+
+
+def record_path(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__name__}"
+
+
 def test_every_public_name_is_on_a_page(site: Path) -> None:
     texts = [
         page.read_text(encoding="utf-8") for page in (site / "reference" / "python").glob("*.md")
@@ -138,7 +152,25 @@ def test_every_public_name_is_on_a_page(site: Path) -> None:
         for package in load_script("site/package_pages").PACKAGES
         for name in package.all_names
     ]
-    assert sorted(names) == sorted([*goodgain.__all__, *inner])
+    records = [path.removeprefix("goodgain.") for path in map(record_path, records_of_results())]
+    assert "comparison.comparison.Pair" in records
+    assert sorted(names) == sorted([*goodgain.__all__, *inner, *records])
+
+
+def test_annotations_say_what_their_names_stand_for(site: Path) -> None:
+    annotations = load_script("site/annotations")
+    tests = annotations.expanded("TestName | None", "goodgain.comparison.gates")
+    assert tests.startswith("Literal['t', 'wilcoxon'")
+    policies = "(**policies: Unpack[PolicyChoices])"
+    written = annotations.unpacked(policies, "goodgain.ranking.evaluator")
+    assert written.startswith("(ties: Literal['docid', ")
+    assert "missing: Literal['zero', 'skip'] = ..." in written
+    names = {goodgain.Measure: "goodgain.Measure"}
+    module = "goodgain.comparison.comparison"
+    assert annotations.qualified("tuple[Measure | Pair, ...]", module, names) == (
+        "tuple[~goodgain.Measure | ~goodgain.comparison.comparison.Pair, ...]"
+    )
+    assert annotations.qualified("dict[str, Any]", module, names) == "dict[str, Any]"
 
 
 def test_every_measure_has_a_formula_and_a_chart(site: Path) -> None:

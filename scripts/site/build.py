@@ -159,11 +159,14 @@ def group_pages(source: Path, index: Path, group: dict[str, Any]) -> list[str]:
         first = group.get("first", [])
         members = folder_pages(source / str(group["folder"]))
         pages += sorted(members, key=lambda page: place(page, first))
-    return [
+    entries = [
         f"/{page.relative_to(source).with_suffix('').as_posix()}"
         for page in pages
         if page.exists() and page != index
     ]
+    if "overview" in group:
+        entries[0] = f"{group['overview']} <{entries[0]}>"
+    return entries
 
 
 def place(page: Path, first: list[str]) -> int:

@@ -34,6 +34,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 80
+python_display_short_literal_types = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
@@ -44,6 +45,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "goodgain"
 html_static_path = [str(Path(__file__).parent / "static")]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_last_updated_fmt = None

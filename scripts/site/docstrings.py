@@ -6,7 +6,9 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING
 
+import annotations
 import python_pages
+import record_pages
 
 import goodgain
 
@@ -35,8 +37,13 @@ def process(
         example = line.startswith(">>> ") or (example and bool(line.strip()))
         if not example:
             lines[number] = SPAN.sub(span, line)
-    if what == "class" and name.removeprefix("goodgain.") in python_pages.RESULTS:
+    if what == "class" and is_result(name, value):
         lines += fields(value)
+
+
+def is_result(name: str, value: object) -> bool:
+    """Whether a class is made by functions, so that its entry lists its fields."""
+    return name.removeprefix("goodgain.") in python_pages.RESULTS or value in record_pages.records()
 
 
 def fields(value: object) -> list[str]:
@@ -44,14 +51,40 @@ def fields(value: object) -> list[str]:
     if not dataclasses.is_dataclass(value):
         return []
     rows = [
-        f"{field.name}: {field.type}"
+        f"- ``{field.name}``: {linked(str(field.type), value.__module__)}"
         for field in dataclasses.fields(value)
         if not field.name.startswith("_")
     ]
-    return ["", "Fields:", "", *(f"- ``{row}``" for row in rows), ""]
+    return ["", "Fields:", "", *rows, ""] if rows else []
+
+
+def linked(text: str, module: str) -> str:
+    """An annotation in reStructuredText, with links to the classes that have an entry."""
+    text = annotations.expanded(text, module)
+    escaped = re.sub(r"([*|_`\\])", r"\\\1", text)
+    return annotations.qualified(escaped, module, record_pages.names(), ":py:class:`~{}`\\ ")
+
+
+def process_signature(
+    app: Sphinx, what: str, name: str, value: object, options: object, *texts: str | None
+) -> tuple[str | None, str | None]:
+    """Write out the keywords that a function passes on."""
+    signature, returned = texts
+    module = getattr(value, "__module__", "") or ""
+    if signature and module.startswith("goodgain"):
+        signature = annotations.unpacked(signature, module)
+    return signature, returned
+
+
+def prepare(app: Sphinx) -> None:
+    """Rewrite the annotations of everything that has an entry, before autodoc reads them."""
+    values = [*record_pages.public(), *(value for _, value in record_pages.packaged())]
+    annotations.rewrite([*values, *record_pages.records()], record_pages.names())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the listener."""
+    """Register the listeners."""
+    app.connect("builder-inited", prepare)
     app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-process-signature", process_signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -223,8 +223,6 @@ PAGES: tuple[Page, ...] = (
         ),
     ),
 )
-# Their short names are those of other public names, to which types in signatures link.
-UNLINKED = frozenset({"goodgain.identity.Comparison", "goodgain.labels.Limits"})
 PACKAGES = tuple(package for page in PAGES for package in page.packages)
 
 
@@ -281,8 +279,7 @@ def index_lines() -> list[str]:
             for name in package.all_names:
                 sentence = summary(package.module, name).replace("|", r"\|")
                 full = f"{package.module}.{name}"
-                entry = f"`{name}`" if full in UNLINKED else f"[`{name}`](#{full})"
-                lines.append(f"| {entry} | {sentence} |")
+                lines.append(f"| [`{name}`](#{full}) | {sentence} |")
             lines.append("")
     return lines
 
@@ -292,8 +289,7 @@ def directive(module: str, name: str) -> list[str]:
     value = value_of(module, name)
     full = f"{module}.{name}"
     if inspect.isclass(value):
-        hidden = ["   :no-index:"] if full in UNLINKED else []
-        return [f".. autoclass:: {full}", "   :members:", *hidden]
+        return [f".. autoclass:: {full}", "   :members:"]
     if callable(value):
         return [f".. autofunction:: {full}"]
     return [

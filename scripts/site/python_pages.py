@@ -6,6 +6,7 @@ import inspect
 from dataclasses import dataclass
 
 import package_pages
+import record_pages
 
 import goodgain
 
@@ -121,7 +122,8 @@ RESULTS = frozenset(
 def pages() -> dict[str, str]:
     """Path to text of every page."""
     texts = {f"reference/python/{group.page}.md": group_page(group) for group in GROUPS}
-    return {"reference/python/index.md": index_page(), **texts, **package_pages.pages()}
+    generated = package_pages.pages() | record_pages.pages()
+    return {"reference/python/index.md": index_page(), **texts, **generated}
 
 
 def index_page() -> str:

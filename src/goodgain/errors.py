@@ -210,6 +210,23 @@ _OTHER_NAMES = {
 }
 
 
+def file_not_found(path: str) -> InputError:
+    """The error for a file that does not exist, with the file of the same folder that may be meant."""
+    from difflib import get_close_matches
+    from pathlib import Path
+
+    place = Path(path)
+    try:
+        names = [entry.name for entry in place.parent.iterdir()]
+    except OSError:
+        names = []
+    near = get_close_matches(place.name, names, n=1, cutoff=0.75)
+    meant = f"did you mean '{place.with_name(near[0])}'?" if near else ""
+    return InputError(
+        f"file not found: '{path}'", hint=meant or "check the spelling and the folder"
+    )
+
+
 def keyword_hint(name: str, known: Iterable[str]) -> str:
     """A hint for a parameter that does not exist: its name here, or the nearest one."""
     names = list(known)

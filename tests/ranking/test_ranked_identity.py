@@ -72,6 +72,21 @@ def test_several_runs_keep_their_names_and_times():
 
 
 @pytest.mark.parametrize(
+    "identity",
+    [
+        lambda doc: doc.rpartition("-")[0],  # empty for judged documents, which have no hyphen
+        lambda doc: {"a-1": "a"}.get(doc),
+        {"a": None},
+        {"a-1": ""},
+        "^(x-[0-9])?",
+    ],
+)
+def test_a_document_without_an_id_is_an_error(identity):
+    with pytest.raises(UsageError, match="the identity of document 'a(-1)?' is (None|'')"):
+        gg.evaluate({"q": {"a": 1}}, {"q": {"a-1": 1.0}}, "P@1", identity=identity)
+
+
+@pytest.mark.parametrize(
     ("identity", "message"),
     [("(", "is not a valid pattern"), (3, "invalid identity=3"), ([{"title": "x"}], "has no id")],
 )

@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from functools import cache, partial
 
-from goodgain.errors import InputError, out_of_memory
+from goodgain.errors import InputError, file_not_found, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import decompressed_pieces, open_decompressed
 from goodgain.io.descriptors import READ_FLAGS, read_at
@@ -235,11 +235,6 @@ def is_text(path: str) -> bool:
     from goodgain.io.span_tables import format_at
 
     return format_at(path) not in ("json", "parquet", "arrow")
-
-
-def file_not_found(path: str) -> InputError:
-    """The error for a file that does not exist."""
-    return InputError(f"file not found: '{path}'", hint="check the spelling and the folder")
 
 
 def plain_descriptor(path: str) -> int:

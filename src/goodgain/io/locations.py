@@ -12,7 +12,7 @@ import os
 import re
 from functools import lru_cache
 
-from goodgain.errors import InputError, MissingExtraError
+from goodgain.errors import InputError, MissingExtraError, file_not_found
 from goodgain.io.lakes import LAKES, log_of, open_lake, table_folder
 from goodgain.io.naming import (
     FORMATS,
@@ -208,9 +208,7 @@ class store_errors:  # noqa: N801 - used like contextlib.suppress
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if isinstance(error, FileNotFoundError):
-            raise InputError(
-                f"file not found: '{self._name}'", hint="check the spelling and the folder"
-            ) from None
+            raise file_not_found(self._name) from None
         if isinstance(error, OSError) and not isinstance(error, InputError):
             reason = str(error).split("\n")[0][:200]
             raise InputError(f"cannot read '{self._name}'", hint=reason) from None
@@ -428,9 +426,7 @@ def _look(path: str) -> File | list[str]:
     except PermissionError:
         raise InputError(f"permission denied: '{path}'") from None
     except OSError:
-        raise InputError(
-            f"file not found: '{path}'", hint="check the spelling and the folder"
-        ) from None
+        raise file_not_found(path) from None
     return File(path, info.st_size, info.st_mtime_ns)
 
 

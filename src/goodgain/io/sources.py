@@ -6,10 +6,9 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Sized
 
-from goodgain.errors import InputError, core_errors
+from goodgain.errors import InputError, core_errors, file_not_found
 from goodgain.io.columns import core_columns, find_columns, run_column, score_names
 from goodgain.io.files import (
-    file_not_found,
     has_runs,
     is_stream,
     open_arrow,

@@ -27,18 +27,28 @@ def canonical_ids(identity: Any) -> Canonical:
     group is the id (`#.*`, `(.+)_[0-9]+`), the separator form `doc#chunk`, or results with ids.
     """
     if isinstance(identity, Mapping):
-        table = {str(k): str(v) for k, v in identity.items()}
+        table = {str(k): _id(str(k), v) for k, v in identity.items()}
         return lambda doc: table.get(doc, doc)
     if isinstance(identity, str):
         return _pattern(identity)
     if callable(identity):
-        return lambda doc: str(identity(doc))
+        return lambda doc: _id(doc, identity(doc))
     if isinstance(identity, Iterable):
         return canonical_ids(_corpus(identity))
     raise UsageError(
         f"invalid identity={identity!r}",
         hint="a mapping, a function, a pattern such as 'doc#chunk', or results with ids",
     )
+
+
+def _id(doc: str, value: Any) -> str:
+    """The id that a document counts as; without one, unrelated documents would count as the same."""
+    if value is None or value == "":
+        raise UsageError(
+            f"the identity of document '{doc}' is {value!r}",
+            hint="it must be an id; the judged documents are mapped, too: return their own ids as they are",
+        )
+    return str(value)
 
 
 def _pattern(text: str) -> Canonical:
@@ -56,7 +66,7 @@ def _pattern(text: str) -> Canonical:
         match = pattern.search(doc)
         if match is None:
             return doc
-        return match[1] if pattern.groups else doc[: match.start()] or doc
+        return _id(doc, match[1]) if pattern.groups else doc[: match.start()] or doc
 
     return reduce
 

@@ -19,8 +19,9 @@ def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     >>> gg.load("result.json")["RR"]
     0.5
     """
+    from goodgain.errors import file_not_found
     from goodgain.experiment import ExperimentResult
-    from goodgain.io.files import file_not_found, is_store, read_json
+    from goodgain.io.files import is_store, read_json
     from goodgain.labels.result import stored_labels
 
     name = os.fspath(path)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from goodgain.errors import InputError
+from goodgain.errors import InputError, file_not_found
 from goodgain.experiment.retrievers.base import import_extra
 from goodgain.experiment.retrievers.vectors import (
     BATCH,
@@ -142,7 +142,7 @@ def _read(source: VectorSource) -> tuple[Sequence[Any], Any, str]:
         return [str(each) for each in source[0]], np.asarray(source[1]), "the vectors"
     path = Path(source)
     if not path.exists():
-        raise InputError(f"file not found: '{path}'", hint="check the spelling and the folder")
+        raise file_not_found(str(path))
     try:
         if path.suffix == ".npy":
             return _lines(path.with_suffix(".txt"), path), np.load(path, mmap_mode="r"), str(path)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from goodgain.measures.definition import Direction
 
-_SEED = "Retrieved Good Gain Metrics (seed document)"
+_HERE = "Defined by goodgain as Good Gain: docs/agentic.md, docs/good-gain.md"
 _SESSION = (
     "Järvelin et al., Discounted cumulated gain based evaluation of multiple-query IR sessions, "
     "ECIR 2008"
@@ -91,7 +91,7 @@ _ITERATION = (
         "|R^i| = |UR^i| + |Dup^i|",
         unit="results",
         edge_cases="Undefined if a search of the iteration is unread.",
-        citation=_SEED,
+        citation=_HERE,
         needs_labels=False,
     ),
     _of_iteration(
@@ -100,7 +100,7 @@ _ITERATION = (
         "|UR^i|",
         unit="results",
         edge_cases=_UNREAD.strip(),
-        citation=_SEED,
+        citation=_HERE,
         needs_labels=False,
     ),
     _of_iteration(
@@ -108,7 +108,7 @@ _ITERATION = (
         "New results of iteration i with gain >= threshold.",
         "|GR^i|",
         unit="results",
-        citation=_SEED,
+        citation=_HERE,
     ),
     _of_iteration(
         "Dup",
@@ -117,7 +117,7 @@ _ITERATION = (
         unit="results",
         edge_cases=_UNREAD.strip(),
         direction="lower",
-        citation=_SEED,
+        citation=_HERE,
         needs_labels=False,
     ),
     _of_iteration(
@@ -125,7 +125,7 @@ _ITERATION = (
         "Good gain of iteration i.",
         "sum of gain(c) for c in GR^i",
         unit="gain",
-        citation=_SEED,
+        citation=_HERE,
     ),
     _of_iteration(
         "AvgGain",
@@ -133,7 +133,7 @@ _ITERATION = (
         "G_i / |R^i|",
         unit="gain",
         edge_cases=_NO_RESULT + _UNREAD,
-        citation=_SEED,
+        citation=_HERE,
     ),
     _of_iteration(
         "MarginalGain",
@@ -150,7 +150,7 @@ _CUMULATIVE = (
         kernel="R@i",
         unit="results",
         edge_cases=_UNREAD.strip(),
-        citation=_SEED,
+        citation=_HERE,
         needs_labels=False,
     ),
     _up_to(
@@ -160,7 +160,7 @@ _CUMULATIVE = (
         kernel="UR@i",
         unit="results",
         edge_cases=_UNREAD.strip(),
-        citation=_SEED,
+        citation=_HERE,
         needs_labels=False,
     ),
     _up_to(
@@ -169,7 +169,7 @@ _CUMULATIVE = (
         "sum of |GR^k|",
         kernel="GR@i",
         unit="results",
-        citation=_SEED,
+        citation=_HERE,
     ),
     _up_to(
         "DupR",
@@ -179,26 +179,26 @@ _CUMULATIVE = (
         unit="results",
         edge_cases=_UNREAD.strip(),
         direction="lower",
-        citation=_SEED,
+        citation=_HERE,
         needs_labels=False,
     ),
-    _up_to("CG", "Cumulative good gain.", "sum of G_k for k = 1..i", unit="gain", citation=_SEED),
-    _up_to("RG", "Rate of good gain: per iteration.", "CG@i / i", unit="gain", citation=_SEED),
+    _up_to("CG", "Cumulative good gain.", "sum of G_k for k = 1..i", unit="gain", citation=_HERE),
+    _up_to("RG", "Rate of good gain: per iteration.", "CG@i / i", unit="gain", citation=_HERE),
     _up_to(
         "DCG",
         "Discounted cumulative good gain: early iterations count more.",
         "sum of w(k) G_k, w(k) = 1 / log2(k + 1)",
         unit="gain",
-        citation=_SEED,
+        citation=_HERE,
     ),
-    _up_to("DRG", "Discounted rate of good gain.", "DCG@i / i", unit="gain", citation=_SEED),
+    _up_to("DRG", "Discounted rate of good gain.", "DCG@i / i", unit="gain", citation=_HERE),
     _up_to(
         "RAG",
         "Rate of average gain: AvgGain averaged over iterations.",
         "sum of AvgGain_k / i",
         unit="gain",
         edge_cases=_UNREAD.strip(),
-        citation=_SEED,
+        citation=_HERE,
     ),
     _up_to(
         "DRAG",
@@ -206,7 +206,7 @@ _CUMULATIVE = (
         "sum of w(k) AvgGain_k / i",
         unit="gain",
         edge_cases=_UNREAD.strip(),
-        citation=_SEED,
+        citation=_HERE,
     ),
     _up_to(
         "SRE",
@@ -214,7 +214,7 @@ _CUMULATIVE = (
         "GR@i / R@i",
         range=SHARE,
         edge_cases=_NO_RESULT + _UNREAD,
-        citation=_SEED,
+        citation=_HERE,
     ),
     _up_to(
         "SRR",
@@ -223,7 +223,7 @@ _CUMULATIVE = (
         range=SHARE,
         edge_cases=_NO_RESULT + _UNREAD,
         direction="lower",
-        citation=_SEED,
+        citation=_HERE,
         needs_labels=False,
     ),
     _up_to(
@@ -391,7 +391,7 @@ _CONVERSATION = (
         direction="lower",
         range=Range(1, 100, "1 to 100"),
         edge_cases="No good result: undefined. Only results of the conversation's own searches count.",
-        citation=_SEED,
+        citation=_HERE,
         kernel="IterationsForAllGoodResults",
     ),
     *(

@@ -45,7 +45,7 @@ JARVELIN = "Järvelin & Kekäläinen, Cumulated gain-based evaluation of IR tech
 BURGES = "Burges et al., Learning to rank using gradient descent, ICML 2005"
 TREC = "Voorhees & Harman, TREC: Experiment and Evaluation in Information Retrieval, MIT Press 2005"
 STREAMLINING = "MacAvaney, Macdonald & Ounis, Streamlining evaluation with ir-measures, ECIR 2022"
-SEED_EXPERIMENT = "Retrieval experiment metrics (seed document)"
+EXPERIMENT = "Defined by goodgain, after the experiment repeated in docs/experiment.md"
 NO_RELEVANT = "No relevant document judged: 0. Nothing retrieved: 0."
 
 

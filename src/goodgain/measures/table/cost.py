@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goodgain.measures.definition import COST_FAMILY, COUNT, Definition, Param
-from goodgain.measures.table.common import SEED_EXPERIMENT
+from goodgain.measures.table.common import EXPERIMENT
 
 MEASURES: tuple[Definition, ...] = (
     Definition(
@@ -20,7 +20,7 @@ MEASURES: tuple[Definition, ...] = (
             "Undefined if the run has no latencies. p50, p95 and p99 interpolate "
             "linearly between the two nearest queries."
         ),
-        citation=SEED_EXPERIMENT,
+        citation=EXPERIMENT,
         aggregate="stat",
         params=(
             Param(
@@ -44,7 +44,7 @@ MEASURES: tuple[Definition, ...] = (
         summary="What a query cost, in the unit of the run.",
         formula="mean of costs",
         edge_cases="Undefined if the run has no costs.",
-        citation=SEED_EXPERIMENT,
+        citation=EXPERIMENT,
         column="cost",
         needs_labels=False,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goodgain.measures.definition import COUNT, SHARE, Definition, Range
-from goodgain.measures.table.common import ALPHA, REL, SEED_EXPERIMENT, continuation
+from goodgain.measures.table.common import ALPHA, EXPERIMENT, REL, continuation
 
 _CLARKE = "Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008"
 _AGRAWAL = "Agrawal et al., Diversifying search results, WSDM 2009"
@@ -25,7 +25,7 @@ MEASURES: tuple[Definition, ...] = (
         edge_cases=(
             "Without a target column every document is its own target. No target judged: 0."
         ),
-        citation=SEED_EXPERIMENT,
+        citation=EXPERIMENT,
         kernel="dr",
         params=(REL,),
         cutoff="optional",
@@ -41,7 +41,7 @@ MEASURES: tuple[Definition, ...] = (
         summary="How many distinct targets are found in the first k.",
         formula="number of distinct targets of relevant documents in the first k",
         edge_cases="Without a target column every document is its own target.",
-        citation=SEED_EXPERIMENT,
+        citation=EXPERIMENT,
         kernel="diversity",
         params=(REL,),
         cutoff="optional",
