@@ -12,6 +12,13 @@ namespace {
 /// The name of a column; the interface allows none at all.
 std::string name_of(const ArrowSchema* schema) { return schema->name ? schema->name : ""; }
 
+/// Whether a batch, which is a struct, lacks whole rows: their columns may still hold values, which do not count.
+bool has_nulls(const ArrowArray& batch) {
+  for (int64_t row = 0; row < batch.length; ++row)
+    if (!valid(batch, row)) return true;
+  return false;
+}
+
 /// Refuses what would be read outside its buffers. Sizes of buffers are not part of the C interface: whoever makes
 /// the data answers for them, and files are validated before they come here.
 void check_array(const ArrowSchema& schema, const ArrowArray& array, const std::string& place) {
@@ -96,6 +103,8 @@ ArrowTable::ArrowTable(ArrowArrayStream& stream, std::string name) : name_(std::
       batches_.push_back(batch);
       if (batch.n_children != schema_.n_children)
         bad_input("damaged Arrow data: columns are missing", name_, damaged_arrow_hint);
+      if (has_nulls(batch))
+        bad_input("rows of the table are missing: a whole row is null", name_, "leave such rows out");
     }
   } catch (...) {  // a stream that fails midway leaves nothing behind
     release();

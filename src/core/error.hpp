@@ -6,7 +6,7 @@
 
 namespace gg {
 
-enum class ErrorKind { input, duplicate, usage, measure };
+enum class ErrorKind { input, duplicate, disjoint, usage, measure };
 
 class Error : public std::runtime_error {
  public:
@@ -34,6 +34,8 @@ inline std::string in_quotes(std::string_view text) {
   std::string head(text.substr(0, longest));
   while (!head.empty() && (static_cast<unsigned char>(head.back()) & 0xC0) == 0x80 && text.size() > longest)
     head.pop_back();  // never cut inside a UTF-8 sequence
+  // A message ends at its first zero byte.
+  for (size_t zero; (zero = head.find('\0')) != std::string::npos;) head.replace(zero, 1, "\\x00");
   return "'" + head + (text.size() > longest ? "...'" : "'");
 }
 

@@ -138,10 +138,11 @@ void require_common_queries(const Scores& scores, const Plan& plan, const std::s
   if (plan.may_be_disjoint) return;
   if (std::find(scores.in_run.begin(), scores.in_run.end(), 1) != scores.in_run.end()) return;
   if (scores.documents == 0) bad_input("the run is empty", run_name, "was it written completely?");
-  bad_input("no query of the run is judged: the run has query " + in_quotes(scores.unjudged_example) +
-                ", the judgments have " +
-                (scores.qrels->size() ? in_quotes((*scores.qrels)[0].id) : std::string("none")),
-            run_name, "both must use the same query ids; were they swapped, or are they from different collections?");
+  throw Error(ErrorKind::disjoint,
+              "no query of the run is judged: the run has query " + in_quotes(scores.unjudged_example) +
+                  ", the judgments have " +
+                  (scores.qrels->size() ? in_quotes((*scores.qrels)[0].id) : std::string("none")),
+              run_name, "both must use the same query ids; were they swapped, or are they from different collections?");
 }
 
 }  // namespace

@@ -258,11 +258,15 @@ bool TrecReader::next(const char*& p, const char* end, Line& line) {
   size_t count;
   const char* start = p;
   tokens_of_line(p, end, tokens, count);
-  if (count == 0 || *start == '#') return false;
+  const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
+  if (whole.starts_with('#')) return false;
+  if (has_controls(whole.data(), whole.size()))
+    return fail({"the line " + in_quotes(whole) + " contains a control character",
+                 "fields end at blanks and tabs; ids with other characters need JSON lines or Parquet"});
+  if (count == 0) return false;
   const size_t expected = table_ == Table::run ? 6 : 4;
   if (as_trec_eval_ && table_ == Table::run && tokens[0][0] == '#') return false;
   if (count != expected && !(as_trec_eval_ && table_ == Table::run && count > expected)) {
-    const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
     return fail({"the line " + in_quotes(whole.substr(0, whole.find('\r'))) + " has " + std::to_string(count) +
                      " column" + (count == 1 ? "" : "s") + ", not " + std::to_string(expected),
                  table_ == Table::run

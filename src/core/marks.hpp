@@ -30,12 +30,16 @@ struct MarkWay {
 };
 const std::vector<MarkWay>& mark_ways();
 
+/// Whether a text has control characters that are neither blanks nor ends of lines.
+bool has_controls(const char* text, size_t size);
+
 /// The marks of a stretch of text around the place that is being read.
 class MarkedText {
  public:
-  /// Whether the marks of the 64 bytes from `p` are known; marks a stretch before `end` if not.
+  /// Whether the marks of the 64 bytes from `p` are known; marks a stretch before `end` if not. They are not in a
+  /// stretch with control characters: its lines are looked at one by one.
   bool cover(const char* p, const char* end) {
-    if (p >= begin_ && p + 64 <= end_) return true;
+    if (p >= begin_ && p + 64 <= end_) return !has_controls_;
     return mark_from(p, end);
   }
   /// Those of the 64 bytes from `p`, which are covered.
@@ -56,6 +60,7 @@ class MarkedText {
   static constexpr size_t most_words = 64;
   const char* begin_ = nullptr;
   const char* end_ = nullptr;
+  bool has_controls_ = false;
   Marks marks_[most_words];
 };
 

@@ -77,11 +77,32 @@ std::shared_ptr<Plan> make_plan(nb::list measures, nb::dict policy) {
   return plan;
 }
 
+/// What an object offers as a stream: whoever wrote `__arrow_c_stream__` may refuse a column, or offer anything.
+nb::object stream_of(const nb::object& source, const std::string& name) {
+  try {
+    nb::object capsule = source.attr("__arrow_c_stream__")();
+    if (!PyCapsule_IsValid(capsule.ptr(), "arrow_array_stream"))
+      bad_input("cannot read the data: __arrow_c_stream__() does not return an Arrow stream", name,
+                "convert it to a pyarrow, pandas or polars table");
+    return capsule;
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
+    const nb::object type = error.type().attr("__name__");
+    // Errors of pyarrow have two texts; the second one names the column.
+    std::string why;
+    for (nb::handle text : nb::tuple(error.value().attr("args")))
+      why += (why.empty() ? "" : ", ") + std::string(nb::str(text).c_str());
+    bad_input("cannot read the data: " + (why.empty() ? std::string(nb::str(type).c_str()) : why), name,
+              "convert the column to text or numbers that Arrow has, for example with astype()");
+  }
+}
+
 /// Consumes the stream behind an object's `__arrow_c_stream__`.
 std::unique_ptr<ArrowTable> arrow_table(nb::object source, std::string name) {
-  const nb::object capsule = source.attr("__arrow_c_stream__")();
+  const nb::object capsule = stream_of(source, name);
   auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
   if (!stream) throw nb::python_error();
+  if (!stream->release) bad_input("the stream was read already", name, "a stream can only be read once");
   const Unlocked release;
   return std::make_unique<ArrowTable>(*stream, std::move(name));
 }
@@ -181,6 +202,7 @@ struct Prepared {
 const char* kind_name(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::duplicate: return "duplicate";
+    case ErrorKind::disjoint: return "disjoint";
     case ErrorKind::usage: return "usage";
     case ErrorKind::measure: return "measure";
     default: return "input";

@@ -2,7 +2,8 @@
 
 GoodgainError
 ├── InputError         data that cannot be used: a file, a table, a row
-│   └── DuplicateError a document twice for one query
+│   ├── DuplicateError a document twice for one query
+│   └── DisjointError  a run and judgments without a common query
 ├── MeasureError       a measure that does not exist, or a parameter it does not take
 ├── UsageError         options that do not fit together
 ├── JudgeError         a judge of labels that cannot go on: a wrong key, no money, no server
@@ -114,6 +115,10 @@ class DuplicateError(InputError):
     """The same document twice for one query."""
 
 
+class DisjointError(InputError):
+    """A run and judgments without a common query."""
+
+
 class MeasureError(GoodgainError, ValueError):
     """A measure that does not exist, or a parameter it does not take."""
 
@@ -175,6 +180,7 @@ def from_core(error: Exception) -> GoodgainError:
 _KINDS: dict[str, type[GoodgainError]] = {
     "input": InputError,
     "duplicate": DuplicateError,
+    "disjoint": DisjointError,
     "usage": UsageError,
     "measure": MeasureError,
 }

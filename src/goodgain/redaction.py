@@ -9,8 +9,12 @@ from typing import Any
 HIDDEN = "***"
 _SECRET = re.compile(
     r"(?:api|access|account|private|shared|secret|subscription|signing|encryption|master|admin|ssh|ssl)[-_.]?keys?$|"
-    r"(?:^|[-_.])(?:key|auth|authorization|signature|sig|sas|bearer|cookie|session|pat|jwt|pin)s?$|"
-    r"(?:token|secret|password|passwd|passphrase|pwd|credential)s?$",
+    r"(?:^|[-_.])(?:key|auth|authorization|signature|sig|sas|hmac|bearer|cookie|session|ticket|pat|jwt|pin|pass|pw|"
+    r"sid|dsn)s?$|"
+    r"(?:token|secret|password|passwd|passphrase|passcode|userpass|pwd|credential)s?$|"
+    r"sess(?:ion)?[-_.]?id$|conn(?:ection)?[-_.]?str(?:ing)?$|webhook(?:[-_.]?url)?$|"
+    # Hadoop's settings end with the host that they are for.
+    r"(?:account\.key|\bsas|secret|password|token)\.[\w-]+\.[\w.-]+$",
     re.I,
 )
 _COUNTED = re.compile(r"tokens?$", re.I)  # --max-tokens 500 is a number, and no secret
@@ -18,18 +22,31 @@ _KEY_LIKE = re.compile(
     r"\b(?:(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|hf|npm|dop_v1|github_pat|glpat|pypi|xox[abeprs])[-_][-_A-Za-z0-9]{12,}|"
     r"(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[-_A-Za-z0-9]{12,}|eyJ[-_A-Za-z0-9]{12,}[\w.-]*)"
 )
+# Each expression begins where a word does and looks only so far: long texts would take quadratic time.
 _ACCOUNT = re.compile(
-    r"(?P<scheme>[a-z][a-z0-9+.-]*://)(?:[^/\s?#]+@|[^/\s:@]+:(?!\d+(?:[/?#]|$))\S*@)", re.I
+    r"(?<![a-z0-9+.-])(?P<before>[a-z][a-z0-9+.-]*+(?:://|%3a%2f%2f))"
+    r"(?:[^/\s?#]{1,2000}@|[^/\s:@]{1,500}:(?!\d+(?:[/?#]|$))\S{0,2000}@|[^/\s@&]{1,2000}?%40)|"
+    r"(?P<oracle>\bjdbc:oracle:\w+:)[^\s@]{1,500}@",
+    re.I,
 )
 _VARIABLE = re.compile(r"(?:Bearer )?\$\{\w+\}")
 _PAIR = re.compile(r"(?P<name>[\w.-]+)(?P<sign>[=:]\s*)(?P<value>\S.*)", re.S)
-_SCHEME = re.compile(r"\b(?P<name>Bearer|Basic)\s+(?!\$\{)[-\w+/=.~]{6,}")
-_NAME = re.compile(
-    r"""(?P<name>[\w.-]+)\\?["']?\s*[=:](?!//)\s*"""
-)  # in a URL, a connection string or JSON
-_VALUE = re.compile(
-    r""""(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+'|(?:Bearer\s+)?[^\s"',;&#(){}\[\]]+(?:\{\w+\})?"""
+_SCHEME = re.compile(
+    r"\b(?P<name>(?i:Bearer)|Basic)(?:\s|%20|\+)\s*+(?!\$\{)[-\w+/=.~]{6,}|(?<!\S)(?P<user>-u\s+[^\s:]+:)\S+"
 )
+_BLOCK = re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END|\Z)", re.S)
+_HOOK = re.compile(r"\b(hooks\.slack\.com/\w+|discord(?:app)?\.com/api/webhooks)/[^\s\"'?]+")
+_NAME = re.compile(
+    r"""(?<![\w.-])(?P<name>[\w.-]++)(?:\\?["'])?+"""
+    r"""(?:\s*+(?:[=:](?!//)|%3[ad])\s*+|(?<=\w)\s++(?=\S))""",
+    re.I,
+)  # in a URL, a connection string, JSON or a command
+_VALUE = re.compile(
+    r"""\\"(?:(?!\\").)+\\"|"(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+'|"""
+    r"""(?:(?:Bearer|Basic|Token|ApiKey)\s+)?(?:(?!%26)[^\s"',;&#(){}\[\]])+(?:\{\w+\})?"""
+)
+_OPENED = re.compile(r"""[{"'\\]*(?P<name>[\w.-]+)["'\\]*\s*[:=]""")
+_SCHEMES = ("bearer", "basic", "token", "apikey")
 
 
 def redacted(words: list[str]) -> list[str]:
@@ -38,9 +55,15 @@ def redacted(words: list[str]) -> list[str]:
     hide_next = ""  # the secret option whose value comes next
     for word in words:
         option, equals, value = word.partition("=")
-        if hide_next and not word.startswith("--"):
+        opened = _OPENED.fullmatch(word)  # a value without quotes follows
+        if hide_next and word.lower() in ("=", ":", *_SCHEMES):
+            safe.append(word)
+        elif hide_next and not word.startswith("--"):
             safe.append(HIDDEN if _hides(hide_next, word) else word)
             hide_next = ""
+        elif word.lower() in _SCHEMES or (opened and _SECRET.search(opened["name"])):
+            safe.append(word)
+            hide_next = "token"
         elif word.startswith("-") and _SECRET.search(option.lstrip("-")):
             hidden = equals and _hides(option, value)
             safe.append(f"{option}={HIDDEN}" if hidden else word)
@@ -56,8 +79,10 @@ def hide_secrets(text: str) -> str:
     pair = _PAIR.fullmatch(text)
     if pair and not pair["value"].startswith("//") and _hides(pair["name"], pair["value"]):
         return f"{pair['name']}{pair['sign']}{HIDDEN}"
-    text = _ACCOUNT.sub(rf"\g<scheme>{HIDDEN}@", text)
-    text = _SCHEME.sub(rf"\g<name> {HIDDEN}", _without_values(text))
+    text = _BLOCK.sub(rf"\g<1>{HIDDEN}\g<2>", text)
+    text = _ACCOUNT.sub(lambda match: f"{match['before'] or match['oracle']}{HIDDEN}@", text)
+    text = _HOOK.sub(rf"\g<1>/{HIDDEN}", _without_values(text))
+    text = _SCHEME.sub(lambda m: f"{m['name']} {HIDDEN}" if m["name"] else m["user"] + HIDDEN, text)
     return _KEY_LIKE.sub(HIDDEN, text)
 
 
@@ -66,8 +91,13 @@ def _without_values(text: str) -> str:
     pieces: list[str] = []
     end = 0
     for match in _NAME.finditer(text):
+        name = match["name"]
+        # Without a sign between them only an option has a value: `--token abc`.
+        signed = match[0].rstrip()[-1:] in "=:" or match[0][-3:].lower() in ("%3a", "%3d")
+        if match.start() < end or not _SECRET.search(name) or not (signed or name.startswith("--")):
+            continue
         value = _VALUE.match(text, match.end())
-        if match.start() >= end and value and _hides(match["name"], value[0]):
+        if value and _hides(name, value[0]):
             pieces += text[end : match.end()], HIDDEN
             end = value.end()
     return "".join([*pieces, text[end:]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from goodgain.redaction import hide_in, hide_secrets, redacted
@@ -42,6 +44,21 @@ from goodgain.redaction import hide_in, hide_secrets, redacted
         ["check", "--target", "https://host/s?q=x#access_token=SECRET"],
         ["label", "ghp_SECRETSECRETSECRET"],
         ["label", "--passphrase", "SECRET"],
+        ["evaluate", "--conf", "fs.azure.account.key.me.dfs.core.windows.net=SECRET"],
+        ["evaluate", "--conf", "spark.hadoop.fs.azure.sas.c.me.blob.core.windows.net=SECRET"],
+        ["check", "--target", "mcp:python server.py --token SECRET#search"],
+        ["check", "--target", "mcp:curl -u user:SECRET https://host#search"],
+        ["check", "--target", "https://host/?next=https%3A%2F%2Fh%3Fapi_key%3DSECRET"],
+        ["check", "--target", "https%3A%2F%2Fme%3ASECRET%40host"],
+        ["check", "--target", "https://host/?session_id=SECRET"],
+        ["check", "--target", "https://hooks.slack.com/services/T0/B0/SECRET"],
+        ["label", "DB_PASS=SECRET"],
+        ["label", "bearer SECRETSECRET"],
+        ["label", "Authorization:", "Bearer", "SECRET"],
+        ["label", "X-Api-Key:", "SECRET"],
+        ["label", '{\\"api_key\\": \\"SECRET\\"}'],
+        ["label", "-----BEGIN RSA PRIVATE KEY-----\nSECRET\n-----END RSA PRIVATE KEY-----"],
+        ["label", "jdbc:oracle:thin:me/SECRET@host:1521/x"],
     ],
 )
 def test_secrets_are_hidden(words):
@@ -73,3 +90,13 @@ def test_settings_keep_what_comes_from_the_environment():
     assert hide_in(settings) == {
         "headers": {"Authorization": "Bearer ${TOKEN}", "x-key": "***"}, "max_tokens": "5",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "-", "://", "x://a:", "key:", "--key ", "eyJ", "-u a", "\\"]
+)
+def test_long_texts_take_linear_time(piece):
+    """A base64 text of 100 kB in an option once took minutes."""
+    started = time.process_time()
+    hide_secrets(piece * (200_000 // len(piece)))
+    assert time.process_time() - started < 5

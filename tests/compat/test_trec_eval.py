@@ -373,6 +373,19 @@ def test_odd_lines_mean_the_same_in_short_and_long_files(capfd, files, padding):
     assert (status, err.startswith("goodgain: duplicate judgment of document 'a'")) == (4, True)
 
 
+@pytest.mark.parametrize("padding", [0, 40, 5000])
+@pytest.mark.parametrize("character", ["\0", "\x01", "\x08", "\x0e", "\x1f"])
+def test_control_characters_are_no_blanks(capfd, files, padding, character):
+    """As blanks they would shift the columns of a run, of which trec_eval takes more than six."""
+    run = "".join(f"q3 Q0 document-{i} 1 {i} t\n" for i in range(padding))
+    for line in (f"q1 Q0 a{character}b 1 2 t\n", f"q1 Q0 a 1 2 t{character}\n"):
+        status, out, err = printed(capfd, *files(QRELS, f"{run}{line}{run.replace('q3', 'q4')}"))
+        reason = "binary" if character == "\0" and padding < 100 else "contains a control character"
+        assert (status, out, reason in err) == (2, "", True), err
+    spaced = f"q1\tQ0\x0ba\x0c1 2\rt\r\n{run}"
+    assert printed(capfd, *files("q1 0 a 1\n", spaced))[0] == 0
+
+
 # --- what is wrong is said, with trec_eval's exit status ---
 
 

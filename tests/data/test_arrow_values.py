@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import goodgain as gg
@@ -184,3 +185,99 @@ def test_what_is_no_number_is_refused_by_its_name(values, name):
         with pytest.raises(InputError, match="id column 'doc' must hold text or integers") as error:
             gg.evaluate(QRELS, table([1.0] * 3, doc=values), "nDCG@10")
         assert error.value.hint.startswith(f"its Arrow type is {name}: ")
+
+
+# --- what offers no stream, or an odd one ---
+
+
+class Offers:
+    """An object whose stream is whatever this function returns."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._stream()
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [(pd.Series(["a", 1, "c"], dtype=object), "Conversion failed for column doc"),
+     (pd.array([0, 0, 1], dtype="Sparse[int]"), "Sparse"),
+     (np.array([1, 2, 3], complex), "Conversion failed for column doc")],
+    ids=["mixed", "sparse", "complex"],
+)  # fmt: skip
+def test_frames_that_arrow_cannot_hold(column, reason):
+    frame = pd.DataFrame({"query": "q", "doc": column, "score": [1, 9, 5]})
+    with pytest.raises(InputError, match=f"cannot read the data: .*{reason}"):
+        gg.evaluate(QRELS, frame, "RR")
+    with pytest.raises(InputError, match=f"cannot read the data: .*{reason}"):
+        gg.evaluate(frame.rename(columns={"score": "gain"}), {"q": {"a": 1.0}}, "RR")
+
+
+def test_objects_without_a_stream():
+    def fails():
+        raise RuntimeError("gone")
+
+    for stream, reason in ((lambda: 5, "does not return an Arrow stream"), (fails, "gone")):
+        with pytest.raises(InputError, match=f"cannot read the data: .*{reason}"):
+            gg.evaluate(Offers(stream), {"q": {"a": 1.0}}, "RR")
+
+
+def test_interrupts_of_a_stream_are_interrupts():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        gg.evaluate(Offers(interrupted), {"q": {"a": 1.0}}, "RR")
+
+
+def test_a_row_that_is_null_is_refused():
+    """Its columns still hold values in Arrow, which do not count."""
+    judged = pa.StructArray.from_arrays(
+        [pa.array(["q"] * 3), pa.array(["a", "b", "c"]), pa.array([3, 0, 1])],
+        ["query", "doc", "gain"],
+        mask=pa.array([False, True, False]),
+    )
+    with pytest.raises(InputError, match="a whole row is null"):
+        gg.evaluate(pa.chunked_array([judged]), {"q": {"a": 1.0}}, "RR")
+
+
+@pytest.mark.parametrize("form", ["memory", "parquet", "arrow"])
+def test_columns_of_one_name(form, tmp_path):
+    """Those that nobody uses do no harm; of two that could be meant none is taken."""
+
+    def stored(names):
+        columns = [pa.array(["q"] * 3), pa.array(["a", "b", "c"]), *[pa.array([1, 9, 5])] * 3]
+        data = pa.table(columns[: len(names)], names=names)
+        path = str(tmp_path / f"run.{form}")
+        if form == "memory":
+            return data
+        if form == "parquet":
+            pq.write_table(data, path)
+        else:
+            with pa.ipc.new_file(path, data.schema) as file:
+                file.write_table(data)
+        return path
+
+    unused = stored(["query", "doc", "score", "x", "x"])
+    assert gg.evaluate(QRELS, unused, "nDCG@10")["nDCG@10"] == EXPECTED
+    with pytest.raises(InputError, match="two columns are named 'score'"):
+        gg.evaluate(QRELS, stored(["query", "doc", "score", "score"]), "RR")
+
+
+def test_a_length_that_nobody_could_hold(tmp_path):
+    """Of a damaged file, pyarrow asks for as many bytes as it claims to have."""
+    path = tmp_path / "run.arrow"
+    with pa.ipc.new_stream(str(path), table([1.0, 9.0, 5.0]).schema) as file:
+        file.write_table(table([1.0, 9.0, 5.0]))
+    content = path.read_bytes()
+    for position in range(0, len(content) - 8, 8):
+        for claimed in (2**63 - 1, 2**31 - 1, 2**40):
+            damaged = bytearray(content)
+            damaged[position : position + 8] = claimed.to_bytes(8, "little")
+            path.write_bytes(damaged)
+            try:
+                gg.evaluate(QRELS, str(path), "RR")
+            except InputError as error:
+                assert "memory" not in error.message

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import goodgain as gg
-from goodgain.errors import InputError
+from goodgain.errors import DisjointError, InputError
 
 FORMS: dict[str, tuple[str, Callable[[int], str], Callable[[int], str]]] = {
     "case": ("case", "Doc-{}".format, "doc-{}".format),
@@ -23,6 +23,15 @@ FORMS: dict[str, tuple[str, Callable[[int], str], Callable[[int], str]]] = {
         "caf\u00e9{}".format,
         lambda i: unicodedata.normalize("NFD", f"caf\u00e9{i}"),
     ),
+    "invisible": ("blanks", "doc-{}\u200b".format, "doc-{}".format),
+    "URLs": ("URL encoding", "a%20b/{}".format, "a b/{}".format),
+    "HTML": ("HTML escapes", "a&amp;{}".format, "a&{}".format),
+    "encoding": ("encoding", "Ã¼-{}".format, "ü-{}".format),
+    "separators": ("separators", "doc_a_{}".format, "doc-a-{}".format),
+    "prefix": ("what is around them ('doc:' before, '' after)", "doc:a{}".format, "a{}".format),
+    "suffix": ("what is around them ('' before, '.html' after)", "a{}.html".format, "a{}".format),
+    "quotes": ("""what is around them ('"' before, '"' after)""", '"a{}"'.format, "a{}".format),
+    "path": ("case and what is around them", "/Data/DOC {}.txt".format, "doc{}".format),
 }
 
 
@@ -177,3 +186,26 @@ def test_a_repeated_name_is_an_error_in_every_file_of_lines(tmp_path: Path, read
     with pytest.raises(InputError, match="duplicate key 'text' in a JSON object") as error:
         read(str(path))
     assert error.value.where.endswith(f"lines.jsonl:{1 + (reader != 'golden')}")
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_no_query_matches(name: str, tmp_path: Path) -> None:
+    """The error says what would match, where the two examples may look the same."""
+    what, one, other = FORMS[name]
+    qrels = {one(i): {"a": 1} for i in range(1, 5)}
+    run = {other(i): {"a": 1.0} for i in range(1, 5)}
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(run))
+    for source in (run, str(path)):
+        with pytest.raises(DisjointError, match="no query of the run is judged") as error:
+            gg.evaluate(qrels, source, "P@1")
+        assert (
+            f"4 of 4 queries that match nothing (100%) would match without differences in {what}"
+            in str(error.value)
+        )
+
+
+def test_parts_of_numbers_and_words_are_no_prefixes() -> None:
+    for one, other in (("1{}".format, "{}".format), ("xa{}".format, "a{}".format)):
+        (note,) = gg.evaluate(*tables(one, other), "nDCG@10").warnings()
+        assert "would match" not in note

@@ -44,8 +44,10 @@ class ArrowFiles(ArrowPieces):
         """The columns of the files with their types, and the keys of folders `key=value`."""
         import pyarrow as pa
 
-        keys = [key for key in self._keys if key not in self._schema.names]
-        return pa.schema([pa.field(n, self._type(n)) for n in [*self._schema.names, *keys]])
+        # Fields by place: columns that nobody uses may share a name.
+        fields = [pa.field(f.name, self._keys.get(f.name) or f.type) for f in self._schema]
+        new = [pa.field(k, kind) for k, kind in self._keys.items() if k not in self._schema.names]
+        return pa.schema([*fields, *new])
 
     @property
     def rows(self) -> int:

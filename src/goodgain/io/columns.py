@@ -421,6 +421,8 @@ def _find(
     layout = TABLES[table]
     columns = dict(chosen)
     for chosen_role, column in chosen:
+        if chosen_role in layout.roles and names.count(column) > 1:
+            return _repeated(column)
         if chosen_role not in layout.roles:
             return InputError(
                 f"unknown column role '{chosen_role}'", hint=f"roles: {', '.join(layout.roles)}"
@@ -433,6 +435,8 @@ def _find(
         free = [column for column in names if column not in columns.values()]
         matches = _matches(free, role.names)
         if len(matches) > 1:
+            if matches[0] == matches[1]:
+                return _repeated(matches[0])
             return InputError(
                 f"ambiguous {role.title}: it could be column '{matches[0]}' or '{matches[1]}'",
                 hint=f"choose one with {layout.choice}" if layout.choice else "rename one of them",
@@ -449,6 +453,13 @@ def _find(
                 hint=f"available columns: {', '.join(names)}; usual names: {usual}{choice}",
             )
     return {role: columns[role] for role in layout.roles if role in columns}
+
+
+def _repeated(column: str) -> InputError:
+    return InputError(
+        f"two columns are named '{column}'",
+        hint="rename one of them: nobody can tell which is meant",
+    )
 
 
 def has_column(names: Sequence[str], table: str, role: str) -> bool:

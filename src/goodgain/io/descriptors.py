@@ -47,7 +47,9 @@ class FileAtOwnPlace:
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes: at most `size` of them, or as many as are convenient."""
-        data = read_at(self._fd, _BLOCK if size < 0 else size, self._place)
+        # A damaged file may claim a length that nobody could hold.
+        there = max(0, os.fstat(self._fd).st_size - self._place)
+        data = read_at(self._fd, min(_BLOCK if size < 0 else size, there), self._place)
         self._place += len(data)
         return data
 

@@ -10,7 +10,7 @@ from goodgain._core import CoreError, Prepared
 from goodgain.cores import memory_limit, thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
-from goodgain.errors import InputError, UsageError, core_errors, from_core
+from goodgain.errors import DisjointError, InputError, UsageError, core_errors, from_core
 from goodgain.io.columns import columns_of, looks_like_header
 from goodgain.io.limits import counted_rows, current_limits
 from goodgain.io.naming import is_place, unique_names
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar, Unpack
 
     from goodgain._core import Plan, Scores
+    from goodgain.errors import GoodgainError
     from goodgain.names import PolicyChoices, Preset
 
     T = TypeVar("T")
@@ -277,7 +278,7 @@ class Evaluator:
             try:
                 scores = self._measure_plain(runs)
             except CoreError as error:
-                raise from_core(error) from None
+                raise self._explained(from_core(error), runs) from None
             if scores is not None:
                 return Evaluation.of_call(self.conditions, self, scores, runs)
         listed = several_runs(runs, skip_bad=self.skip_bad)
@@ -290,14 +291,29 @@ class Evaluator:
     def _scores(self, runs: list[Run]) -> Iterable[Scores]:
         """The core's scores of runs; small files are spread over threads, larger ones use all of them."""
         if self.threads == 1 or len(runs) < 2 or not all(map(_is_small_file, runs)):
-            return (run.scores(self.prepared) for run in runs)
+            return map(self._scores_of, runs)
         from contextvars import copy_context
 
         from goodgain.threads import thread_pool
 
         contexts = [copy_context() for _ in runs]  # limits hold in them as they do here
         with thread_pool(min(self.threads, len(runs))) as pool:
-            return list(pool.map(lambda c, run: c.run(run.scores, self.prepared), contexts, runs))
+            return list(pool.map(lambda c, run: c.run(self._scores_of, run), contexts, runs))
+
+    def _scores_of(self, run: Run) -> Scores:
+        try:
+            return run.scores(self.prepared)
+        except DisjointError as error:
+            raise self._explained(error, run) from None
+
+    def _explained(self, error: GoodgainError, run: Any) -> GoodgainError:
+        """The same error; if queries would match were they written alike, that is its hint."""
+        if not isinstance(error, DisjointError):
+            return error
+        from goodgain.ranking.mismatch import disjoint_hint
+
+        hint = disjoint_hint(self.qrels, run)
+        return DisjointError(error.message, where=error.where, hint=hint or error.hint)
 
     __call__ = evaluate
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from html import unescape
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
 
 from goodgain.errors import GoodgainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from goodgain.data import Qrels, Run
     from goodgain.ranking.scores import Coverage, RunScores
@@ -22,22 +25,86 @@ _SUSPICIOUS = 0.05  # of what could be judged at most
 _ENOUGH = 0.5  # of the ids that match nothing must match, or it is a coincidence
 _MOST_ROWS = 5_000_000  # beyond which the run is not read again
 _NUMBER = re.compile(r"0*(\d+)(\.0*)?")
+_SEPARATORS = re.compile(r"[-_/\\:.]+")
+_PAIRS = 50  # ids of each side that are compared to find what one side has before or after them
+
+
+def _without_blanks(name: str) -> str:
+    """Format characters such as the zero-width space are blanks that nobody sees."""
+    return "".join(
+        c for c in name if not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc")
+    )
+
+
+def _read_as_utf8(name: str) -> str:
+    """UTF-8 that was read as Latin-1, read again."""
+    try:
+        return name.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return name
+
 
 _FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("case", str.casefold),
-    ("blanks", lambda name: "".join(name.split())),
+    ("blanks", _without_blanks),
     ("leading zeros", lambda name: re.sub(r"(?<!\d)0+(?=\d)", "", name)),
     ("whole numbers written as decimals", lambda name: _NUMBER.sub(r"\1", name, count=1)),
     ("Unicode forms", lambda name: unicodedata.normalize("NFKC", name)),
-    ("case, blanks, zeros, decimals and Unicode forms", lambda name: _plainest(name)),
+    ("encoding (UTF-8 read as Latin-1)", _read_as_utf8),
+    ("URL encoding", lambda name: unquote(name.replace("+", " "))),
+    ("HTML escapes", unescape),
+    ("separators such as - and _", lambda name: _without_blanks(_SEPARATORS.sub("", name))),
 )
 
 
 def _plainest(name: str) -> str:
     """An id without any of these differences, for ids that differ in several ways at once."""
-    for _, form in _FORMS[-2::-1]:  # Unicode first: it has digits and capitals of its own
+    for _, form in _FORMS[4::-1]:  # Unicode first: it has digits and capitals of its own
         name = form(name)
     return name
+
+
+def _forms_of(groups: Sequence[Group]) -> Iterator[tuple[str, Callable[[str], str]]]:
+    """The ways in which ids may be written alike, the simplest first."""
+    yield from _FORMS
+    if affixes := _affixes(groups, str):
+        before, after = affixes
+        yield (
+            f"what is around them ('{before:.60}' before, '{after:.60}' after)",
+            _stripper(affixes),
+        )
+    yield "case, blanks, zeros, decimals and Unicode forms", _plainest
+    if affixes := _affixes(groups, _plainest):
+        strip = _stripper(affixes)
+        yield (
+            f"case and what is around them ('{affixes[0]:.60}' before, '{affixes[1]:.60}' after)",
+            lambda name: strip(_plainest(name)),
+        )
+
+
+def _stripper(affixes: tuple[str, str]) -> Callable[[str], str]:
+    before, after = affixes
+    return lambda name: name.removeprefix(before).removesuffix(after)
+
+
+def _affixes(groups: Sequence[Group], form: Callable[[str], str]) -> tuple[str, str] | None:
+    """What the ids of one side have before and after those of the other, most often."""
+    found: Counter[tuple[str, str]] = Counter()
+    for group in groups[:_PAIRS]:
+        known = [form(name) for name in sorted(group.judged)[:_PAIRS]]
+        others = [form(name) for name in group.others[:_PAIRS]]
+        for one in known:
+            for other in others:
+                inner, outer = sorted((one, other), key=len)
+                if not inner or len(inner) == len(outer):
+                    continue
+                before, inside, after = outer.partition(inner)
+                if inside:
+                    # Within a number or a word it is a coincidence.
+                    edges = (before[-1:] + inner[:1], inner[-1:] + after[:1])
+                    if not any(len(e) == 2 and (e.isdigit() or e.isalpha()) for e in edges):
+                        found[before, after] += 1
+    return found.most_common(1)[0][0] if found else None
 
 
 class Group(NamedTuple):
@@ -64,6 +131,19 @@ def mismatch_notes(run: RunScores) -> list[str]:
     if retrieved <= _SUSPICIOUS * min(coverage.documents, qrels.judgments):
         notes += _document_notes(qrels, table, coverage)
     return notes
+
+
+def disjoint_hint(qrels: Qrels, run: Any) -> str:
+    """What would match of a run without any judged query; empty if nothing is known."""
+    from goodgain.data import Run
+
+    try:
+        table = Run.of(run)
+        table.source.require_unchanged()
+        notes = _query_notes(qrels, table)
+    except GoodgainError:  # a pipe, or changed since
+        return ""
+    return notes[0] if notes else ""
 
 
 def _query_notes(qrels: Qrels, run: Run) -> list[str]:
@@ -118,7 +198,7 @@ def alike_notes(
     sides: tuple[str, str] = ("the run has", "the judgments have"),
 ) -> list[str]:
     """One sentence about the first form that lets most of the judged ids match."""
-    for name, form in _FORMS:
+    for name, form in _forms_of(groups):
         possible = matching = 0
         example: tuple[str, str] | None = None
         for _, judged, others in groups:
