@@ -286,6 +286,9 @@ bool TrecReader::next(const char*& p, const char* end, Line& line) {
 
 // --- delimited text ---
 
+/// What databases write for NULL in exports of text.
+constexpr Bytes null_mark = "\\N";
+
 bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
   fields_.clear();
   const char* start = p;
@@ -320,17 +323,21 @@ bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
   if (fields_.size() != columns_.count) {
     const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
     return fail({"the line " + in_quotes(whole) + " has " + std::to_string(fields_.size()) +
-                     " columns, but the header has " + std::to_string(columns_.count),
+                     " columns, but the first line has " + std::to_string(columns_.count),
                  ""});
   }
   if (columns_.run != Columns::none && fields_[columns_.run] != columns_.only) return false;
   line.query = fields_[columns_.query];
   line.doc = fields_[columns_.doc];
   line.target = columns_.target == Columns::none ? Bytes() : fields_[columns_.target];
-  if (line.target.empty()) line.target = {};
+  if (line.target.empty() || line.target == null_mark) line.target = {};
   line.aspect = columns_.aspect == Columns::none ? Bytes() : fields_[columns_.aspect];
   if (line.query.empty() || line.doc.empty())
     return fail({std::string("empty ") + (line.query.empty() ? "query" : "document") + " id", ""});
+  if (line.query == null_mark || line.doc == null_mark)
+    return fail({std::string("missing ") + (line.query == null_mark ? "query" : "document") + " id: databases write " +
+                     in_quotes(null_mark) + " for NULL",
+                 ""});
   const Bytes number = fields_[columns_.value];
   if (!parse_number(number, line.value) && !parse_boolean(number, line.value))
     return fail({number_problem(table_, number).message, ""});

@@ -210,7 +210,7 @@ class Run(metaclass=ConstructorHints):
             source = replace(source, value=data)
         rows = rows_of(source, "run", self.only)
         if not rows and source.stat is not None:  # a file without a row is one that went wrong
-            from goodgain.io.files import EMPTY
+            from goodgain.io.line_formats import EMPTY
 
             raise InputError("the run is empty", where=source.name, hint=EMPTY)
         return rows.query, rows.doc, rows.value

@@ -146,14 +146,14 @@ class ArrowFiles(ArrowPieces):
         for file in self._files:
             schema = _without_views(self._reader(file).schema.remove_metadata())
             schemas.setdefault(schema, file.name)
-        first, *others = schemas
-        for other in others:
+        first, *others = map(_plain, schemas) if len(schemas) > 1 else schemas
+        for other, name in zip(others, list(schemas.values())[1:], strict=True):
             try:
                 first = pa.unify_schemas([first, other], promote_options="permissive")
             except pa.ArrowException as error:
                 raise InputError(
                     f"the files of '{self.name}' have different columns",
-                    where=schemas[other],
+                    where=name,
                     hint=str(error).split("\n")[0],
                 ) from None
         if self._lake is not None:  # files may hold columns that were dropped
@@ -183,6 +183,17 @@ class ArrowFiles(ArrowPieces):
             else:
                 arrays.append(pa.chunked_array([pa.nulls(len(table), kind)]))
         return pa.table(arrays, names=list(columns))
+
+
+def _plain(schema: Any) -> Any:
+    """A schema with the types of values: a dictionary is only a way to write them."""
+    import pyarrow as pa
+
+    def plain(field: Any) -> Any:
+        coded = pa.types.is_dictionary(field.type)
+        return field.with_type(field.type.value_type) if coded else field
+
+    return pa.schema([plain(field) for field in schema])
 
 
 class _JudgedRows:

@@ -500,7 +500,21 @@ def column_not_found(column: str, names: Iterable[str], where: str = "") -> Inpu
 def columns_of(table: TableKind, chosen: Mapping[str, str] | None) -> dict[str, str]:
     """Of columns chosen for judgments and runs at once, those of one of them."""
     others = {"gain", "target", "aspect"} if table == "run" else {"score", "rank", "results", "run"}
-    return {role: column for role, column in (chosen or {}).items() if role not in others}
+    return {role: str(column) for role, column in (chosen or {}).items() if role not in others}
+
+
+def are_places(chosen: Mapping[str, str] | None, first: Sequence[str], where: str) -> bool:
+    """Whether columns are chosen by their places, from 1, because the first line is not a header."""
+    places = list((chosen or {}).values())
+    if not places or not all(place.isdecimal() and place[0] != "0" for place in places):
+        return False
+    if all(place in first for place in places):
+        raise InputError(
+            f"'{places[0]}' could be the name or the place of a column",
+            where=where,
+            hint="give the file a header with other names",
+        )
+    return True
 
 
 def looks_like_header(names: Sequence[str], table: TableKind) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, UsageError
 from goodgain.io import naming
 from goodgain.io.columns import kinds_of_header
-from goodgain.io.files import EMPTY, is_stream, is_text, read_head, read_json
+from goodgain.io.files import is_stream, is_text, read_head, read_json
+from goodgain.io.line_formats import EMPTY
 from goodgain.io.result_lists import is_query_row, rank_lists
 from goodgain.io.rows import Rows, has_scores, rows_of
 from goodgain.io.sources import Source, resolve, run_names

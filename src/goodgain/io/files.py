@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from functools import cache, partial
 
 from goodgain.errors import InputError, file_not_found, out_of_memory
-from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import decompressed_pieces, open_decompressed
 from goodgain.io.descriptors import READ_FLAGS, read_at
 from goodgain.io.limits import (
@@ -23,6 +22,7 @@ from goodgain.io.limits import (
     limits_rows,
     shallow,
 )
+from goodgain.io.line_formats import BYTE_ORDER_MARK, HEAD, line_format
 from goodgain.io.naming import (
     STDIN,
     compression_of,
@@ -41,11 +41,8 @@ if TYPE_CHECKING:
     from goodgain.io.columns import TableKind
 
 _BLOCK = 1 << 20
-HEAD = 1 << 16
 _LONGEST_FIRST_LINE = 1 << 26
 _CODEC_ERRORS = ("LZMAError", "ZstdError", "error", "IsalError")  # of lzma, zstd, zlib and isal
-EMPTY = "was it written completely?"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,7 @@ def open_run(path: str, columns: Mapping[str, str] | None) -> TextFile:
             head += piece
             if len(head) >= HEAD:
                 break
-        lines, run = _format_of_lines(path, head[:HEAD], "run", columns, format_of(path))
+        lines, run = line_format(path, head[:HEAD], "run", columns, format_of(path))
         by_rank = lines.pop("by_rank", False)
         return TextFile(fd, display_name(path), lines, by_rank=by_rank, run=run, packed=path)
     except BaseException:
@@ -148,14 +145,14 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
     if is_place(path):
         from goodgain.io.text_files import joined_files
 
-        fd, form, starts = joined_files(path)
+        fd, form, starts = joined_files(path, columns)
     else:
         if limits_rows() and compression_of(path) is not None and not is_stream(path):
             _check_packed_lines(path, table, columns)
         fd = plain_descriptor(path)
     try:
         head = _first_bytes(fd)
-        lines, run = _format_of_lines(path, head, table, columns, form)
+        lines, run = line_format(path, head, table, columns, form)
         by_rank = lines.pop("by_rank", False)
         name, skip = display_name(path), lines.get("skip", 0)
         check_lines(fd, name, skip=skip, quotes=lines.get("quotes", False))
@@ -168,7 +165,7 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
 def _check_packed_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -> None:
     """Count the rows of a compressed file before a plain copy of it is made."""
     head = read_head(path).encode("utf-8", "surrogateescape")
-    lines, _ = _format_of_lines(path, head, table, columns, format_of(path))
+    lines, _ = line_format(path, head, table, columns, format_of(path))
     with read_errors(path):
         fd = os.open(path, READ_FLAGS)
         try:
@@ -184,7 +181,7 @@ def has_runs(path: str, columns: Mapping[str, str] | None) -> bool:
 
     form = format_at(path)
     head = read_head(path).encode("utf-8", "surrogateescape")
-    return _format_of_lines(path, head, "run", columns, form)[1] is not None
+    return line_format(path, head, "run", columns, form)[1] is not None
 
 
 def read_head(path: str) -> str:
@@ -379,127 +376,6 @@ def temporary_errors() -> Iterator[None]:
             f"no space left in the temporary folder '{gettempdir()}': {error.strerror}",
             hint="set TMPDIR to a folder with more space",
         ) from None
-
-
-def line_format(
-    path: str,
-    head: bytes,
-    table: TableKind,
-    columns: Mapping[str, str] | None,
-    form: str | None = None,
-) -> tuple[dict[str, Any], str | int | None]:
-    """The core's format of the lines of a text file, from its first bytes and its name, or `form`.
-
-    With it comes the column that names the run of a line, if there is one.
-    """
-    return _format_of_lines(path, head, table, columns, form or format_of(path))
-
-
-def _format_of_lines(
-    path: str,
-    head: bytes,
-    table: TableKind,
-    columns: Mapping[str, str] | None,
-    form: str | None,
-) -> tuple[dict[str, Any], str | int | None]:
-    """The same, and the column that names the run of a line."""
-    where = display_name(path)
-    mark = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
-    first = head[mark:].split(b"\n", 1)[0]
-    if form in ("jsonl", "json") or (form is None and first[:1] == b"{"):
-        lines, key = _json_format(first, table, where, columns)
-        return {"skip": mark, **lines}, key
-    text = first.decode("utf-8", "replace").rstrip("\r")
-    for delimiter in () if b"\0" in head else (",", "\t"):  # the core reports binary files
-        names = _fields(text, delimiter)
-        by_suffix = form == ("csv" if delimiter == "," else "tsv")
-        if (by_suffix and (delimiter == "," or columns)) or looks_like_header(names, table):
-            if not first:
-                raise InputError("the file is empty", where=where, hint=EMPTY)
-            names_by_role = find_columns(names, table, f"{where}:1", columns)
-            roles, by_rank = core_columns(names_by_role)
-            run = names.index(names_by_role["run"]) if "run" in names_by_role else None
-            return {
-                "by_rank": by_rank,
-                "kind": "delimited",
-                "delimiter": delimiter,
-                "quotes": delimiter == ",",
-                "columns": len(names),
-                "skip": mark + len(first) + 1,
-                **{role: names.index(name) for role, name in roles.items()},
-            }, run
-    if table == "run" and _is_marco(head[mark:]):
-        places = {"query": 0, "doc": 1, "value": 2, "columns": 3}
-        return {"kind": "delimited", "delimiter": "\t", "quotes": False, "skip": mark, "by_rank": True,
-                **places}, None  # fmt: skip
-    return {"kind": "trec", "skip": mark, **_trec_columns(where, table, columns)}, None
-
-
-def _trec_columns(
-    where: str, table: TableKind, columns: Mapping[str, str] | None
-) -> dict[str, Any]:
-    """TREC files have no names of columns; only the second one of qrels may be chosen, as the aspect."""
-    if table == "run" or "aspect" not in (columns or {}):
-        return {}
-    if columns and columns["aspect"] == "iteration":
-        return {"has_aspects": True}
-    raise InputError(
-        f"column '{(columns or {})['aspect']}' not found",
-        where=where,
-        hint="the columns of TREC qrels are: query iteration doc gain",
-    )
-
-
-def _is_marco(head: bytes) -> bool:
-    """Lines of query, document and rank, separated by tabs, as MS MARCO submits runs: ranks count from 1."""
-    lines = head.split(b"\n")[:1000]
-    rows = [line.rstrip(b"\r").split(b"\t") for line in lines[: len(lines) - (len(head) >= HEAD)]]
-    rows = [row for row in rows if row != [b""]]
-    if not rows or any(len(row) != 3 or not row[2].isdigit() for row in rows):
-        return False
-    expected: dict[bytes, int] = {}
-    for query, _, rank in rows:
-        expected[query] = expected.get(query, 0) + 1
-        if int(rank) != expected[query]:
-            return False
-    return True
-
-
-def _fields(line: str, delimiter: str) -> list[str]:
-    if delimiter == "\t" or delimiter not in line:
-        return line.split(delimiter)
-    import csv
-
-    try:
-        return next(csv.reader([line]), [])
-    except csv.Error:
-        return []
-
-
-def _json_format(
-    first: bytes, table: TableKind, where: str, columns: Mapping[str, str] | None
-) -> tuple[dict[str, Any], str | None]:
-    import json
-
-    try:
-        row = json.loads(first)
-    except (ValueError, RecursionError):
-        row = None
-    if not isinstance(row, dict):
-        if not first.strip():
-            raise InputError(
-                "the file is empty or starts with an empty line", where=f"{where}:1", hint=EMPTY
-            )
-        raise InputError(
-            "the first line is not a JSON object",
-            where=f"{where}:1",
-            hint='expected one object per line, for example {"query": "q1", "doc": "d1", '
-            + ('"score": 1.5}' if table == "run" else '"gain": 2}'),
-        )
-    names = find_columns(row, table, f"{where}:1", columns)
-    roles, by_rank = core_columns(names)
-    refused = {"refused": score_names()} if by_rank and "rank" not in (columns or {}) else {}
-    return {"kind": "json", "by_rank": by_rank, **roles, **refused}, names.get("run")
 
 
 def query_rows(path: str, columns: Mapping[str, str] | None) -> list[Any] | None:

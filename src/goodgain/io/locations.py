@@ -37,6 +37,17 @@ if TYPE_CHECKING:
 
 _REQUESTS = 16  # to an object store at once
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}  # of Hadoop, for the same stores
+_NO_CREDENTIALS = re.compile(r"credential|access token|authenticat|ACCESS_DENIED", re.IGNORECASE)
+_GS_CREDENTIALS = (
+    "set GOOGLE_APPLICATION_CREDENTIALS, or write gs://anonymous@BUCKET if all may read it"
+)
+_CREDENTIALS = {
+    "s3": "set AWS_PROFILE or AWS_ACCESS_KEY_ID, or write ?anonymous=true if all may read it",
+    "gs": _GS_CREDENTIALS,
+    "gcs": _GS_CREDENTIALS,
+    "abfs": "sign in with az login, or set AZURE_CLIENT_ID and what belongs to it",
+}
+_RETRIES = "retry_limit_seconds"  # of Google's client, which tries for a quarter of an hour
 _MAGIC = re.compile(r"[*?\[]")
 _MARKERS = re.compile(
     r"_(SUCCESS|committed_.*|started_.*|(common_)?metadata|symlink_format_manifest)$"
@@ -176,7 +187,8 @@ def run_name(path: str) -> str:
         path = path[: _MAGIC.search(path).start()].rpartition("/")[0] or path  # type: ignore[union-attr]
     path = without_options(path)
     stem = system_name(table_folder(path) if is_metadata(path) else path)
-    return stem.partition("=")[2] or stem if "=" in stem else stem  # the folder run=bm25
+    key, _, value = stem.partition("=")
+    return _keys(f"{key}={value}/")[0][1] if key and value else stem  # the folder run=bm25
 
 
 def open_file(name: str) -> IO[bytes]:
@@ -209,9 +221,23 @@ class store_errors:  # noqa: N801 - used like contextlib.suppress
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if isinstance(error, FileNotFoundError):
             raise file_not_found(self._name) from None
-        if isinstance(error, OSError) and not isinstance(error, InputError):
-            reason = str(error).split("\n")[0][:200]
-            raise InputError(f"cannot read '{self._name}'", hint=reason) from None
+        if isinstance(error, InputError) or not isinstance(error, OSError | _arrow_error()):
+            return
+        reason = str(error).split("\n")[0]
+        if is_url(self._name) and _NO_CREDENTIALS.search(reason):
+            raise InputError(
+                f"no credentials for '{self._name}'",
+                hint=f"{_CREDENTIALS.get(self._name.partition(':')[0], 'set them')}; {reason[:120]}",
+            ) from None
+        raise InputError(f"cannot read '{self._name}'", hint=reason[:200]) from None
+
+
+def _arrow_error() -> type[BaseException]:
+    """What pyarrow raises beside what Python has: some of its file systems do."""
+    import sys
+
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow.ArrowException if pyarrow is not None else OSError
 
 
 # --- what lies in a folder ---
@@ -552,12 +578,16 @@ def _root_of(start: str, options: str) -> tuple[Any, str]:
     except ImportError:
         raise MissingExtraError.for_package("pyarrow", "arrow", f"reading from '{start}'") from None
     scheme, _, authority = start.partition("://")
+    if scheme in ("gs", "gcs") and _RETRIES not in options:
+        options += f"{'&' if options else '?'}{_RETRIES}=10"
     try:
         system, root = FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}://{authority}{options}")
     except (pa.ArrowException, OSError, ValueError, ImportError) as error:
-        reason = str(error).split("\n")[0][:160]
+        reason = str(error).split("\n")[0][:200]
+        known = "s3://, gs:// and abfs:// can be read, and files that are mounted"
+        is_known = scheme in (*_SCHEMES, *_CREDENTIALS)
         raise InputError(
             f"pyarrow {pa.__version__} cannot open '{start}'",
-            hint=f"{reason}; s3://, gs:// and abfs:// can be read, and files that are mounted",
+            hint=reason if is_known else f"{reason}; {known}",
         ) from None
     return system, root

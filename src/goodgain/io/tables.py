@@ -107,7 +107,8 @@ def load_headerless(
 
 
 def _text_of(path: str, name: str) -> str:
-    from goodgain.io.files import EMPTY, plain_descriptor
+    from goodgain.io.files import plain_descriptor
+    from goodgain.io.line_formats import EMPTY
 
     with os.fdopen(plain_descriptor(path), "rb") as file:
         file.seek(0)

@@ -5,27 +5,32 @@ from __future__ import annotations
 import io
 
 from goodgain.errors import InputError
+from goodgain.io.columns import are_places
 from goodgain.io.compression import open_decompressed
-from goodgain.io.files import BYTE_ORDER_MARK, decompressed, spool
+from goodgain.io.files import decompressed, spool
+from goodgain.io.line_formats import BYTE_ORDER_MARK, first_fields
 from goodgain.io.locations import File, files_of, open_file, store_errors
 from goodgain.io.naming import format_of, is_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import IO, Any
 
 
-def joined_files(path: str) -> tuple[int, str | None, tuple[tuple[int, str], ...]]:
+def joined_files(
+    path: str, columns: Mapping[str, str] | None = None
+) -> tuple[int, str | None, tuple[tuple[int, str], ...]]:
     """A descriptor of all lines, their format, and the first line and the name of each file.
 
-    A header that every file repeats comes once.
+    A header that every file repeats comes once; columns that are chosen by place say that there is none.
     """
     files = _text_files(path)
     form = format_of(files[0].name)
     if len(files) == 1:
         with store_errors(files[0].name), _opened(files[0].name) as stream:
             return spool(stream), form, ()
-    lines = _Lines(form)
+    lines = _Lines(form, columns)
     streams: list[Any] = [_Joined(lines, file) for file in files]
     try:
         with store_errors(path):
@@ -36,23 +41,27 @@ def joined_files(path: str) -> tuple[int, str | None, tuple[tuple[int, str], ...
 
 
 def first_bytes(path: str, size: int) -> bytes:
-    """The beginning of the first file."""
-    name = _text_files(path)[0].name
-    with store_errors(name), open_file(name) as stream:
-        return decompressed(stream, name, size)
+    """The beginning of the first file that is not empty."""
+    head = b""
+    for file in _text_files(path):
+        with store_errors(file.name), open_file(file.name) as stream:
+            head = decompressed(stream, file.name, size)
+        if head.removeprefix(BYTE_ORDER_MARK).strip():
+            break
+    return head
 
 
 def _text_files(path: str) -> tuple[File, ...]:
     files = files_of(path).files
     forms = {format_of(file.name) for file in files}
-    if forms & {"parquet", "arrow", "orc"}:
-        raise InputError(f"'{path}' is a directory, not a file", hint="its files are not text")
     if len(forms) > 1:
         raise InputError(
             f"the files of '{path}' are of different formats, such as '{files[0].name}' and "
             f"'{next(f.name for f in files if format_of(f.name) != format_of(files[0].name))}'",
             hint="name those of one format with a glob",
         )
+    if forms & {"parquet", "arrow", "orc"}:
+        raise InputError(f"'{path}' is a directory, not a file", hint="its files are not text")
     return files
 
 
@@ -63,9 +72,10 @@ def _opened(name: str) -> IO[bytes]:
 class _Lines:
     """Files one after another, each ending with a line feed, and where each begins."""
 
-    def __init__(self, form: str | None) -> None:
+    def __init__(self, form: str | None, columns: Mapping[str, str] | None) -> None:
+        self._form, self._columns = form, columns
         self._has_header = form in ("csv", "tsv")
-        self._header = b""
+        self._header: bytes | None = None  # of the first file that has one
         self._line = 1
         self._starts: list[tuple[int, str]] = []
 
@@ -74,19 +84,22 @@ class _Lines:
 
     def begin(self, file: File, stream: Any) -> bytes:
         """Leave the header of a file behind; returns what comes before: the header of the first one."""
-        first = not self._starts
         if not self._has_header:
-            if not first and stream.peek(3)[:3] == BYTE_ORDER_MARK:
+            if self._starts and stream.peek(3)[:3] == BYTE_ORDER_MARK:
                 stream.read(3)
             self._starts.append((self._line, file.name))
             return b""
         header: bytes = stream.readline()
         plain = header.removeprefix(BYTE_ORDER_MARK).rstrip(b"\r\n")
-        if first:
+        if not plain:  # a part without rows
+            return b""
+        if self._header is None:
             self._header = plain
-            self._starts.append((1, file.name))
+            self._starts.append((self._line, file.name))
+            fields = first_fields(header, self._form)
+            self._has_header = not are_places(self._columns, fields, f"{file.name}:1")
             return header if header.endswith(b"\n") else header + b"\n"
-        if plain and plain != self._header:
+        if plain != self._header:
             raise InputError(
                 f"the header {plain.decode(errors='replace')!r:.80} is not that of the first file, "
                 f"{self._header.decode(errors='replace')!r:.80}",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.io.descriptors import read_at
-from goodgain.io.files import BYTE_ORDER_MARK, plain_descriptor
+from goodgain.io.files import plain_descriptor
+from goodgain.io.line_formats import BYTE_ORDER_MARK
 from goodgain.io.naming import display_name, system_name
 from goodgain.traces.context import Context
 from goodgain.traces.folders import files_in, read_files

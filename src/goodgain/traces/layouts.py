@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError
 from goodgain.io.compression import zstandard_pieces
 from goodgain.io.descriptors import read_at
-from goodgain.io.files import BYTE_ORDER_MARK, EMPTY, invalid_json, parse_json
+from goodgain.io.files import invalid_json, parse_json
 from goodgain.io.limits import LimitError, byte_counter
+from goodgain.io.line_formats import BYTE_ORDER_MARK, EMPTY
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.streams import replies, server_events, stream_of
 from goodgain.traces.threads import key_of

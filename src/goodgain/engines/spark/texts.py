@@ -14,8 +14,9 @@ from goodgain._core import ArrowTable, require_text
 from goodgain.engines.spark.failures import cluster_errors
 from goodgain.engines.spark.places import local_path
 from goodgain.errors import InputError, core_errors
-from goodgain.io.files import BYTE_ORDER_MARK, HEAD, decompressed, line_format
+from goodgain.io.files import decompressed
 from goodgain.io.lakes import lake_form
+from goodgain.io.line_formats import BYTE_ORDER_MARK, HEAD, line_format
 from goodgain.io.naming import FORMATS, compression_of, format_of
 
 if TYPE_CHECKING:
