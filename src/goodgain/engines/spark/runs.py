@@ -184,9 +184,11 @@ def _is_spark_source(run: Any) -> bool:
 
 def _check(report: Report, run: Frame, judgments: Judgments, skip_bad: bool) -> None:
     """Raise the errors of the tasks, as the local engine would."""
-    if report.bad[0] and not skip_bad:
+    count, example = report.bad
+    if count and not skip_bad:
+        example = example.removesuffix(f" ({run.name})")
         raise InputError(
-            f"{report.bad[0]:,} bad row{'s' * (report.bad[0] != 1)}, for example: {report.bad[1]}",
+            f"{count:,} bad row{'s' * (count != 1)}, for example: {example}",
             where=run.name,
             hint="skip bad rows of a run with skip_bad=True (--skip-bad)",
         )
