@@ -176,6 +176,7 @@ def _groups(batches: Iterator[Any]) -> Iterator[tuple[list[Any], list[int]]]:
             size += len(line)
             last = conversation
     if lines:
+        del batch, others, value, line  # nothing but the list holds a huge one
         yield lines, places
 
 

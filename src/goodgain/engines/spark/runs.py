@@ -12,7 +12,7 @@ from goodgain.engines.spark.failures import cluster_errors
 from goodgain.engines.spark.frames import frame_of, id_kinds, provenance, same_kinds
 from goodgain.engines.spark.jobs import Measured, Measurement
 from goodgain.engines.spark.judgments import SMALL, Judgments, judgments_of
-from goodgain.engines.spark.session import arrow_only, is_frame
+from goodgain.engines.spark.session import arrow_only, is_frame, require_partitions
 from goodgain.engines.spark.values import SparkValues
 from goodgain.errors import InputError, from_report
 from goodgain.io.columns import columns_of
@@ -92,6 +92,7 @@ def evaluate(
     **policies: str,
 ) -> SparkEvaluation:
     """Evaluate runs against judgments; see `goodgain.spark.evaluate`."""
+    require_partitions(partitions)
     chosen, recipe = recipe_of(measures, policy, preset, skip_bad, **policies)
     judgments = judgments_of(
         spark,
