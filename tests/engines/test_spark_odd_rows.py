@@ -363,3 +363,33 @@ def test_what_is_not_there(spark, tmp_path, name):
     local = outcome(gg.evaluate, QRELS, path, MEASURES)
     assert str(local) == str(outcome(goodgain.spark.evaluate, QRELS, path, MEASURES, session=spark))
     assert str(local).startswith(f"file not found: '{path}'")
+
+
+def test_files_with_other_columns(spark, tmp_path):
+    """Ids under another name in a second file are missing; capital letters do not matter."""
+    first = pa.table({"query": ["q1"], "doc": ["a"], "score": [2.0]})
+    for name, columns in (
+        ("other", ["qid", "docno", "score"]),
+        ("case", ["Query", "doc", "score"]),
+    ):
+        folder = tmp_path / f"{name}.parquet"
+        folder.mkdir()
+        pq.write_table(first, folder / "part-0.parquet")
+        second = pa.table({"query": ["q1"], "doc": ["b"], "score": [1.0]})
+        pq.write_table(second.rename_columns(columns), folder / "part-1.parquet")
+    with pytest.raises(GoodgainError, match="1 bad row, for example: missing id"):
+        goodgain.spark.evaluate(QRELS, str(tmp_path / "other.parquet"), MEASURES, session=spark)
+    result = goodgain.spark.evaluate(QRELS, str(tmp_path / "case.parquet"), MEASURES, session=spark)
+    assert result.evaluation["NumRet"] == 2
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PAR1", b"query,doc,score\n", b"PAR1" + bytes(40) + b"PAR1"]
+)
+def test_parquet_that_is_none(spark, tmp_path, content):
+    path = tmp_path / "run.parquet"
+    path.write_bytes(content)
+    for evaluate, options in ((gg.evaluate, {}), (goodgain.spark.evaluate, {"session": spark})):
+        with pytest.raises(InputError) as caught:
+            evaluate(QRELS, str(path), MEASURES, **options)
+        assert str(caught.value).startswith(f"invalid Parquet file ({path})")

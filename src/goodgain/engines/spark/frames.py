@@ -257,7 +257,10 @@ def _spark_errors(path: str) -> Iterator[None]:
         if "Path does not exist: " in error.message:
             hint = "check the spelling and the folder"
             raise InputError(f"file not found: '{path}'", hint=hint) from None
-        if "Could not read footer" in error.message:
+        is_file = (local := local_path(path)) is not None and local.is_file()
+        if "Could not read footer" in error.message or (
+            is_file and "Unable to infer schema for Parquet" in error.message
+        ):
             raise InputError("invalid Parquet file", where=path, hint=hint) from None
         raise
 
