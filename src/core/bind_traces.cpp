@@ -343,8 +343,8 @@ void bind_traces(nb::module_& m) {
     Breather breathe;
     for (nb::handle line : nb::steal<nb::tuple>(PyList_AsTuple(lines.ptr()))) {
       breathe();
-      const auto bytes = nb::cast<nb::bytes>(line);
-      ids.append(to_python(parser.id_of({bytes.c_str(), bytes.size()})));
+      const BufferView view(line);
+      ids.append(to_python(parser.id_of(view.bytes())));
     }
     return ids;
   });

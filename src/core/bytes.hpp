@@ -102,6 +102,23 @@ class Arena {
     return {place, s.size()};
   }
 
+  /// Keeps a text behind its size: its address is all that needs to be known.
+  const char* keep_sized(Bytes s) {
+    const auto size = static_cast<uint32_t>(s.size());
+    if (sizeof size + s.size() > left_) grow(sizeof size + s.size());
+    char* place = next_;
+    std::memcpy(place, &size, sizeof size);
+    std::memcpy(place + sizeof size, s.data(), s.size());
+    next_ += sizeof size + s.size();
+    left_ -= sizeof size + s.size();
+    return place;
+  }
+  static Bytes sized(const char* place) {
+    uint32_t size = 0;
+    std::memcpy(&size, place, sizeof size);
+    return {place + sizeof size, size};
+  }
+
   /// Forgets everything, but keeps one block for what comes next.
   void clear() {
     if (!blocks_.empty()) blocks_.resize(1);

@@ -14,11 +14,13 @@ namespace {
 
 constexpr size_t shortest_key_text = 50, snippet_characters = 100, content_characters = 500;
 
-FieldMask bit(uint32_t field) { return field < 64 ? FieldMask{1} << field : 0; }
-
-uint64_t salted(uint64_t salt, uint64_t hash) {
-  return mix(hash ^ 0x8ebc6af09c88c6e3ULL, salt * 0x589965cc75374cc3ULL + 1);
+/// Whether the first of the keys is a name, and only once; the last is the signature.
+bool implies_signature(const std::vector<Key>& keys) {
+  return keys.front().is_name &&
+         std::count_if(keys.begin(), keys.end(), [&](const Key& key) { return key.hash == keys.front().hash; }) == 1;
 }
+
+FieldMask bit(uint32_t field) { return field < 64 ? FieldMask{1} << field : 0; }
 
 }  // namespace
 
@@ -82,63 +84,44 @@ std::string Rules::names(FieldMask mask) const {
 
 // --- results prepared for comparison ---
 
-const Item::More& Item::more() const {
-  static const More none;
-  return more_ ? *more_ : none;
-}
-
-const Item::Value* Item::value(uint32_t field) const {
-  for (const Value& v : more().values)
-    if (v.field == field) return &v;
-  return nullptr;
-}
-
-Moment Item::moment(const Value& value) const {
-  return value.moment == Value::no_moment ? Moment{} : more().moments[value.moment];
-}
-
-const UrlDetails& Item::details() const {
-  static const UrlDetails none;
-  return more().details ? *more().details : none;
-}
-
-Bytes Clusters::keep_normal(Bytes text) {
+Bytes Clusters::keep_normal(Bytes text, Arena& texts) {
   scratch_.clear();
   append_normal_form(text, scratch_);
-  return arena_.keep(scratch_);
+  return texts.keep(scratch_);
 }
 
-Bytes Clusters::keep_text(Bytes text) { return keep_normal(without_markup(text, markup_)); }
+Bytes Clusters::keep_text(Bytes text, Arena& texts) { return keep_normal(without_markup(text, markup_), texts); }
 
 Item Clusters::prepare(const Result& result) {
   Item item;
-  Item::More more;
+  prepare(result, prepared_, item);
+  return item;
+}
+
+void Clusters::prepare(const Result& result, Arena& texts, Item& item) {
+  item.clear();
   if (!result.type.empty()) {
     item.typed = true;
-    more.type = keep_normal(result.type);
-    const auto type = rules_.of_type.find(std::string(more.type));
+    item.type = keep_normal(result.type, texts);
+    const auto type = rules_.of_type.find(std::string(item.type));
     item.profile = static_cast<uint16_t>(type == rules_.of_type.end() ? 0 : type->second);
   }
   const Profile& profile = rules_.profiles[item.profile];
-  uint64_t signature = hash_bytes(more.type);
-  const auto mixed_in = [&](uint64_t salt, uint64_t hash) { signature += salted(salt, hash); };
+  item.signature = hash_bytes(item.type);
+  const auto mixed_in = [&](uint64_t salt, uint64_t hash) { item.signature += salted(salt, hash); };
 
-  values_.clear(), moments_.clear(), ids_.clear();
   const auto add = [&](uint32_t field, Bytes raw) {
-    if (raw.empty()) return;
-    for (const Item::Value& value : values_)
-      if (value.field == field) return;
+    if (raw.empty() || item.value(field)) return;
     const FieldKind kind = rules_.fields[field].kind;
-    const Bytes text = kind == FieldKind::people ? arena_.keep(normal_people(raw)) : keep_text(raw);
+    const Bytes text = kind == FieldKind::people ? texts.keep(normal_people(raw)) : keep_text(raw, texts);
     if (text.empty()) return;
-    Item::Value value{static_cast<uint16_t>(field), Item::Value::no_moment, static_cast<uint32_t>(text.size()),
-                      text.data()};
+    Item::Value value{static_cast<uint16_t>(field), Item::Value::no_moment, text};
     if (kind == FieldKind::time) {
-      value.moment = static_cast<uint16_t>(moments_.size());
-      moments_.push_back(parse_moment(raw));
+      value.moment = static_cast<uint16_t>(item.moments.size());
+      item.moments.push_back(parse_moment(raw));
     }
     mixed_in(field, hash_bytes(text));
-    values_.push_back(value);
+    item.values.push_back(value);
   };
   add(rules_.title, result.title);
   add(rules_.snippet, result.snippet);
@@ -149,69 +132,60 @@ Item Clusters::prepare(const Result& result) {
 
   for (const auto& [name, raw] : result.ids) {
     if (is_citation_marker(raw)) continue;
-    const Bytes value = arena_.keep(rules_.urls.id_form(name, raw));
+    const Bytes value = texts.keep(rules_.urls.id_form(name, raw));
     if (value.empty()) continue;
-    ids_.push_back({arena_.keep(name), value});
+    item.ids.push_back({texts.keep(name), value});
     mixed_in(hash_bytes(name), hash_bytes(value));
   }
-  if (ids_.empty() && !is_citation_marker(result.id)) {
-    const Bytes id = arena_.keep(rules_.urls.id_form("id", result.id));
-    item.id_ = id.data();
-    item.id_size_ = static_cast<uint32_t>(id.size());
-    mixed_in(1000, hash_bytes(id));
+  if (item.ids.empty() && !is_citation_marker(result.id)) {
+    item.generic_id = texts.keep(rules_.urls.id_form("id", result.id));
+    item.signature += signature_of(item.generic_id);
   }
-  const Bytes url = result.url.empty() && ids_.empty() && is_url(result.id) ? result.id : result.url;
+  const Bytes url = result.url.empty() && item.ids.empty() && is_url(result.id) ? result.id : result.url;
   if (!url.empty() && !is_citation_marker(url)) {
     ReducedUrl reduced = rules_.urls.reduce(url);
     item.has_url = true;
-    more.page = arena_.keep(reduced.page);
-    more.form = reduced.form;
-    mixed_in(1001, hash_bytes(more.page) ^ more.form);
+    item.page = texts.keep(reduced.page);
+    item.form = reduced.form;
+    mixed_in(1001, hash_bytes(item.page) ^ item.form);
     for (const ReducedUrl::Parameter& p : reduced.parameters) mixed_in(hash_bytes(p.name), hash_bytes(p.value));
     if (!reduced.parameters.empty() || !reduced.aliases.empty())
-      more.details = &details_.emplace_back(UrlDetails{std::move(reduced.parameters), std::move(reduced.aliases)});
+      item.details = &details_.emplace_back(UrlDetails{std::move(reduced.parameters), std::move(reduced.aliases)});
   }
-  item.signature = signature;
-  if (item.typed || item.has_url || !values_.empty() || !ids_.empty()) {
-    more.values = parts_.keep(std::span<const Item::Value>(values_));
-    more.moments = parts_.keep(std::span<const Moment>(moments_));
-    more.ids = parts_.keep(std::span<const Item::Id>(ids_));
-    item.more_ = parts_.keep(std::span<const Item::More>(&more, 1)).data();
-  }
-  return item;
 }
 
 // --- phase 1: keys ---
 
 std::vector<Key> Clusters::keys(const Item& item) const {
   std::vector<Key> keys;
-  const auto add = [&](const char* kind, uint64_t hash) { keys.push_back({salted(hash_bytes(kind), hash), kind}); };
-  const Item::More& more = item.more();
-  for (const Item::Id& id : more.ids) add("ids", salted(hash_bytes(id.name), hash_bytes(id.value)));
-  if (const Bytes id = item.generic_id(); !id.empty()) add("id", hash_bytes(id));
-  if (item.has_url) add("url", hash_bytes(more.page));
+  const auto add = [&](const char* kind, uint64_t hash, bool is_name = false) {
+    keys.push_back({salted(hash_bytes(kind), hash), kind, is_name});
+  };
+  for (const Item::Id& id : item.ids) add("ids", salted(hash_bytes(id.name), hash_bytes(id.value)), true);
+  if (const Bytes id = item.generic_id; !id.empty()) add("id", hash_bytes(id), true);
+  if (item.has_url) add("url", hash_bytes(item.page), true);
   FieldMask own = 0;
-  for (const Item::Value& v : more.values) {
+  for (const Item::Value& v : item.values) {
     const bool snippet = v.field == rules_.snippet, content = v.field == rules_.content,
                title = v.field == rules_.title;
-    if (!(snippet || content || title) || !has_characters(v.text(), shortest_key_text)) continue;
+    if (!(snippet || content || title) || !has_characters(v.text, shortest_key_text)) continue;
     own |= bit(v.field);
     add(snippet   ? "snippet"
         : content ? "content"
                   : "title",
-        hash_bytes(title ? v.text() : first_characters(v.text(), snippet ? snippet_characters : content_characters)));
+        hash_bytes(title ? v.text : first_characters(v.text, snippet ? snippet_characters : content_characters)));
     // A truncated text shares only its beginning with the full one.
     if (!title)
-      add(snippet ? "start of snippet" : "start of content", hash_bytes(first_characters(v.text(), shortest_key_text)));
+      add(snippet ? "start of snippet" : "start of content", hash_bytes(first_characters(v.text, shortest_key_text)));
   }
   const auto part = [&](uint32_t field, uint64_t& hash) {
     if (field == rules_.generic_id) {
-      hash = hash_bytes(item.generic_id());
-      return !item.generic_id().empty();
+      hash = hash_bytes(item.generic_id);
+      return !item.generic_id.empty();
     }
     for (const auto& [name, number] : rules_.id_fields)
       if (number == field)
-        for (const Item::Id& id : more.ids)
+        for (const Item::Id& id : item.ids)
           if (id.name == name) return hash = hash_bytes(id.value), true;
     const Item::Value* value = item.value(field);
     if (!value) return false;
@@ -219,7 +193,7 @@ std::vector<Key> Clusters::keys(const Item& item) const {
     const Moment moment = item.moment(*value);
     hash = moment.known && moment.has_time
                ? salted(static_cast<uint64_t>(moment.day), static_cast<uint64_t>(moment.second * 1000))
-               : hash_bytes(value->text());
+               : hash_bytes(value->text);
     return true;
   };
   for (const auto& set : rules_.profiles[item.profile].key_sets) {
@@ -234,14 +208,20 @@ std::vector<Key> Clusters::keys(const Item& item) const {
   return keys;
 }
 
+std::vector<Key> Clusters::all_keys(const Item& item) const {
+  std::vector<Key> all = keys(item);
+  all.push_back({salted(0x5e1f, item.signature), "everything"});
+  return all;
+}
+
 // --- phase 2: the verdict ---
 
 bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& comparable,
                            bool& hint, bool explain) const {
   bool definitive = false;
   std::string equal, unequal;
-  for (const Item::Id& x : a.more().ids) {
-    for (const Item::Id& y : b.more().ids) {
+  for (const Item::Id& x : a.ids) {
+    for (const Item::Id& y : b.ids) {
       if (x.name != y.name) continue;
       const std::string name(x.name);
       IdRole role = IdRole::definitive;
@@ -276,14 +256,14 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
 }
 
 Clusters::Relation Clusters::relate(const Item& a, const Item::Value& x, const Item& b, const Item::Value& y) const {
-  if (x.text() == y.text()) return Relation::equal;
+  if (x.text == y.text) return Relation::equal;
   if (const Moment m = a.moment(x), n = b.moment(y); m.known && n.known) {
     if (m.day != n.day) return Relation::different;
     if (m.has_time != n.has_time) return Relation::unclear;  // a date and a time on that date
     return m.second == n.second ? Relation::equal : Relation::different;
   }
   if (!rules_.fields[x.field].may_be_cut) return Relation::different;
-  const Bytes p = without_ellipsis(x.text()), q = without_ellipsis(y.text());
+  const Bytes p = without_ellipsis(x.text), q = without_ellipsis(y.text);
   const Bytes shorter = p.size() < q.size() ? p : q, longer = p.size() < q.size() ? q : p;
   if (!longer.starts_with(shorter)) return Relation::different;
   return has_characters(shorter, shortest_key_text) ? Relation::cut : Relation::unclear;
@@ -297,15 +277,15 @@ FieldMask Clusters::contradiction(const Item& a, const Item& b, const Profile& p
     return x && y;
   };
   const Item::Value *x = nullptr, *y = nullptr;
-  const Bytes page = a.more().page, host = page.substr(0, page.find('|'));
+  const Bytes page = a.page, host = page.substr(0, page.find('|'));
   const bool titled = both(rules_.title, x, y);
-  const FieldMask title = titled && !alike_titles(x->text(), y->text(), host) ? bit(rules_.title) : 0;
+  const FieldMask title = titled && !alike_titles(x->text, y->text, host) ? bit(rules_.title) : 0;
   if (titled && !title) return 0;
-  const bool likely = a.more().form != b.more().form;
+  const bool likely = a.form != b.form;
   if (titled && likely) return title;
   // People and times: all meetings of a series have one URL.
   FieldMask facts = 0;
-  for (const Item::Value& value : a.more().values)
+  for (const Item::Value& value : a.values)
     if (rules_.fields[value.field].distinguishes && both(value.field, x, y) &&
         relate(a, *x, b, *y) == Relation::different)
       facts |= bit(value.field);
@@ -313,13 +293,13 @@ FieldMask Clusters::contradiction(const Item& a, const Item& b, const Profile& p
   FieldMask texts = 0;
   for (const uint32_t field : {rules_.snippet, rules_.content}) {
     if (!both(field, x, y)) continue;
-    if (alike_texts(x->text(), y->text())) return 0;
+    if (alike_texts(x->text, y->text)) return 0;
     texts |= bit(field);
   }
   if (!texts) return 0;
   for (const auto& [p, q] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
     const Item::Value *snippet = p->value(rules_.snippet), *content = q->value(rules_.content);
-    if (snippet && content && alike_texts(snippet->text(), content->text())) return 0;
+    if (snippet && content && alike_texts(snippet->text, content->text)) return 0;
   }
   return titled || likely ? title | texts : 0;
 }
@@ -330,12 +310,12 @@ bool Clusters::compare_urls(const Item& a, const Item& b, const Profile& profile
     verdict = {.outcome = outcome, .step = 2, .evidence = explain ? evidence : ""};
     return true;
   };
-  const Bytes p = a.more().page, q = b.more().page;
+  const Bytes p = a.page, q = b.page;
   if (p != q) {
     const auto host = [](Bytes page) { return page.substr(0, page.find('|')); };
     return decide(Outcome::different, explain && host(p) == host(q) ? "url path" : "url host");
   }
-  const auto &x = a.details().parameters, &y = b.details().parameters;
+  const auto &x = a.url_details().parameters, &y = b.url_details().parameters;
   if (x == y) {
     equal = true;
     if (rules_.unit != Unit::document) return false;
@@ -377,8 +357,8 @@ Verdict Clusters::verify(const Item& a, const Item& b, bool explain) const {
     verdict.rule = profile.name;
     return verdict;
   }
-  std::vector<uint16_t> aliases = a.details().aliases;
-  for (const uint16_t alias : b.details().aliases)
+  std::vector<uint16_t> aliases = a.url_details().aliases;
+  for (const uint16_t alias : b.url_details().aliases)
     if (std::find(aliases.begin(), aliases.end(), alias) == aliases.end()) aliases.push_back(alias);
   verdict.rule = rules_.urls.names(aliases);
   return verdict;
@@ -393,11 +373,11 @@ Verdict Clusters::compared(const Item& a, const Item& b, const Profile& profile,
     if (compare_urls(a, b, profile, verdict, url_equal, explain)) return verdict;
     if (url_equal) verdict.agree |= bit(rules_.url);
   }
-  if (a.typed && b.typed && (a.profile != b.profile || (a.profile == 0 && a.more().type != b.more().type)))
+  if (a.typed && b.typed && (a.profile != b.profile || (a.profile == 0 && a.type != b.type)))
     return {.outcome = Outcome::different, .step = 3, .evidence = explain ? "type" : ""};
 
   FieldMask compared = 0;
-  for (const Item::Value& x : a.more().values) {
+  for (const Item::Value& x : a.values) {
     if (!(profile.compared & bit(x.field))) continue;
     const Item::Value* y = b.value(x.field);
     if (!y) continue;
@@ -420,7 +400,7 @@ Verdict Clusters::compared(const Item& a, const Item& b, const Profile& profile,
     if (explain) verdict.evidence = "url";
     return verdict;
   }
-  const bool same_id = !a.generic_id().empty() && a.generic_id() == b.generic_id();
+  const bool same_id = !a.generic_id.empty() && a.generic_id == b.generic_id;
   if (!compared && !comparable) {  // nothing else can be compared
     verdict.step = 4;
     if (same_id || hint) {
@@ -507,14 +487,15 @@ void Clusters::propose(const std::vector<Key>& keys) {
 
 uint32_t Clusters::find(const Item& item) {
   const uint64_t left_out = left_out_;
-  std::vector<Key> item_keys = keys(item);
-  item_keys.push_back({salted(0x5e1f, item.signature), "everything"});
-  propose(item_keys);
+  propose(all_keys(item));
   left_out_ = left_out;
   for (const Proposal& proposal : proposals_) {
-    if (verify(items_[proposal.item], item, false).outcome != Outcome::duplicate) continue;
+    items_.load(proposal.item, other_);
+    if (verify(other_, item, false).outcome != Outcome::duplicate) continue;
     const uint32_t first = cluster_[proposal.item];
-    if (first == proposal.item || verify(items_[first], item, false).outcome != Outcome::different) return first;
+    if (first == proposal.item) return first;
+    items_.load(first, first_);
+    if (verify(first_, item, false).outcome != Outcome::different) return first;
   }
   return none;
 }
@@ -522,39 +503,56 @@ uint32_t Clusters::find(const Item& item) {
 uint32_t Clusters::add(const Result& result) {
   pause_point();
   const auto number = static_cast<uint32_t>(items_.size());
-  Item item = prepare(result);
-  std::vector<Key> item_keys = keys(item);
-  item_keys.push_back({salted(0x5e1f, item.signature), "everything"});
+  texts_.clear();
+  prepare(result, texts_, item_);
+  const std::vector<Key> item_keys = all_keys(item_);
   propose(item_keys);
   uint32_t cluster = number;
   bool repeats = false;
   for (const Proposal& proposal : proposals_) {
-    const Item& other = items_[proposal.item];
-    Verdict verdict = verify(other, item, audited_);
+    items_.load(proposal.item, other_);
+    Verdict verdict = verify(other_, item_, audited_);
     bool merged = verdict.outcome == Outcome::duplicate && cluster == number, contradicted = false;
     const uint32_t first = cluster_[proposal.item];
-    if (merged && first != proposal.item && verify(items_[first], item, false).outcome == Outcome::different)
-      merged = false, contradicted = true;
+    if (merged && first != proposal.item) {
+      items_.load(first, first_);
+      if (verify(first_, item_, false).outcome == Outcome::different) merged = false, contradicted = true;
+    }
     if (audited_)
       decisions_.push_back({number, proposal.item, item_keys[proposal.key].kind, verdict, merged, contradicted});
     if (!merged) continue;
     cluster = first;
-    repeats = other.signature == item.signature;
+    repeats = other_.signature == item_.signature;
     break;
   }
-  if (!repeats)
-    for (const Key& key : item_keys) index_.add(key.hash, number);
-  items_.push_back(item);
+  if (!repeats) index(item_keys, number);
+  items_.push_back(item_);
   cluster_.push_back(cluster);
   return cluster;
 }
 
+/// Adds the keys of a result. Most results are the first with their own name, which then finds all that the signature
+/// would find; the signature is added as soon as another result has that name.
+void Clusters::index(const std::vector<Key>& keys, uint32_t number) {
+  const bool is_implied = implies_signature(keys) && !index_.find(keys.front().hash);
+  for (size_t k = 0; k + 1 < keys.size(); ++k) {
+    const KeyIndex::Chain* chain = index_.find(keys[k].hash);
+    if (chain && chain->size == 1 && keys[k].is_name && chain->last != number) {
+      const uint32_t only = chain->last;
+      items_.load(only, other_);
+      const std::vector<Key> others = all_keys(other_);
+      if (others.front().hash == keys[k].hash && implies_signature(others)) index_.add(others.back().hash, only);
+    }
+    index_.add(keys[k].hash, number);
+  }
+  if (!is_implied) index_.add(keys.back().hash, number);
+}
+
 void Clusters::clear() {
-  arena_.clear();
-  parts_.clear();
+  prepared_.clear();
+  texts_.clear();
   items_.clear();
   details_.clear();
-  if (cluster_.size() > 1 << 14) cluster_ = {};
   cluster_.clear();
   index_.clear();
   decisions_.clear();

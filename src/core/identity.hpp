@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bytes.hpp"
+#include "items.hpp"
 #include "sequence.hpp"
-#include "text_keys.hpp"
 #include "urls.hpp"
 
 namespace gg {
@@ -88,62 +88,11 @@ struct Verdict {
   std::string rule = {};      // the aliases or the profile behind it; only filled in for an audit
 };
 
-/// What few URLs have.
-struct UrlDetails {
-  std::vector<ReducedUrl::Parameter> parameters;
-  std::vector<uint16_t> aliases;
-};
-
-/// A result prepared for comparison; small, because a conversation may have very many. Its parts belong to the clusters
-/// that prepared it.
-class Item {
- public:
-  struct Value {
-    static constexpr uint16_t no_moment = 0xffffu;
-    uint16_t field;
-    uint16_t moment;  // its place in `moments`
-    uint32_t size;
-    const char* start;
-
-    Bytes text() const { return {start, size}; }  // the normal form
-  };
-  struct Id {
-    Bytes name, value;
-  };
-  /// What results that have only an id lack.
-  struct More {
-    Bytes type;  // normal form
-    std::span<const Value> values;
-    std::span<const Moment> moments;  // of fields that are times
-    std::span<const Id> ids;
-    Bytes page;                           // of the reduced URL
-    uint64_t form = 0;                    // likewise
-    const UrlDetails* details = nullptr;  // likewise, if there is more to it
-  };
-
-  uint64_t signature = 0;  // equal for results that are equal in every respect
-  uint16_t profile = 0;
-  bool typed = false, has_url = false;
-
-  /// In the form that is compared; empty if there is none or other ids replace it.
-  Bytes generic_id() const { return {id_, id_size_}; }
-  const Value* value(uint32_t field) const;
-  Moment moment(const Value& value) const;
-  const More& more() const;
-  const UrlDetails& details() const;
-
- private:
-  friend class Clusters;
-  uint32_t id_size_ = 0;
-  const char* id_ = nullptr;
-  const More* more_ = nullptr;
-};
-static_assert(sizeof(Item) == 32);
-
 /// A key that proposes pairs, with its kind as named in an audit.
 struct Key {
   uint64_t hash;
   const char* kind;
+  bool is_name = false;  // of an id or a page, which results with one signature share
 };
 
 /// One decision in an audit.
@@ -216,14 +165,21 @@ class Clusters {
   const std::vector<Decision>& decisions() const { return decisions_; }
   uint64_t left_out() const { return left_out_; }  // candidates beyond the budget per result
 
+  /// The number of results, and the first that is identical to one of them.
+  size_t size() const { return cluster_.size(); }
+  uint32_t first(size_t number) const { return cluster_[number]; }
+
   /// Valid until the next `clear`.
   Item prepare(const Result& result);
   Verdict verify(const Item& a, const Item& b, bool explain) const;
   std::vector<Key> keys(const Item& item) const;
 
  private:
-  Bytes keep_normal(Bytes text);
-  Bytes keep_text(Bytes text);  // without markup
+  void prepare(const Result& result, Arena& texts, Item& item);
+  Bytes keep_normal(Bytes text, Arena& texts);
+  Bytes keep_text(Bytes text, Arena& texts);          // without markup
+  std::vector<Key> all_keys(const Item& item) const;  // the last is its signature
+  void index(const std::vector<Key>& keys, uint32_t number);
   bool compare_ids(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& comparable, bool& hint,
                    bool explain) const;
   bool compare_urls(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& equal,
@@ -240,15 +196,13 @@ class Clusters {
   static constexpr size_t budget = 64;
 
   const Rules& rules_;
-  Arena arena_;
-  Arrays parts_;  // of items
+  Arena prepared_;  // texts of items that are not added
+  Arena texts_;     // of the item that is being added
   std::string scratch_, markup_;
-  Blocks<Item> items_;
+  Items items_;
+  Item item_, other_, first_;  // the one that is being added, and those that it is compared with
   std::deque<UrlDetails> details_;
-  std::vector<Item::Value> values_;  // of the item that is being prepared
-  std::vector<Moment> moments_;
-  std::vector<Item::Id> ids_;
-  std::vector<uint32_t> cluster_;
+  Blocks<uint32_t> cluster_;
   KeyIndex index_;
   std::vector<std::pair<uint32_t, uint32_t>> by_size_;
   struct Proposal {

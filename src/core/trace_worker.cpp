@@ -1,5 +1,9 @@
 #include "trace_worker.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -76,6 +80,24 @@ Bytes name_of(const Result& r, const LabelIndex::Match& label) {
   if (!r.ids.empty()) return r.ids.front().second;
   return !r.url.empty() ? r.url : !r.title.empty() ? r.title : r.snippet.substr(0, 80);
 }
+
+constexpr uint32_t many_results = 1 << 18;
+
+/// Gives freed blocks back to the system; what follows a huge conversation would not fit into them.
+void return_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+/// Room for many more values at once, so that a huge search does not double what is there.
+template <typename T>
+void make_room(std::vector<T>& values, size_t more) {
+  if (values.size() + more > 2 * values.capacity()) values.reserve(values.size() + more);
+}
+
+/// A text that an arena keeps with its size; none is empty.
+Bytes text_at(const char* place) { return place ? Arena::sized(place) : Bytes(); }
 
 }  // namespace
 
@@ -162,9 +184,13 @@ Member TraceWorker::read(Bytes line, Reading how) {
   clusters_.keep_audit(how.audited);
   count_calls(c, member.totals);
   identify(c, how.pooled, member);
-  member.totals.duplicates = member.first.size() - member.new_results.size();
-  if (how.audited) member.decisions = clusters_.decisions();
+  member.totals.duplicates = member.results - member.new_results.size();
+  if (how.audited) {
+    member.decisions = clusters_.decisions();
+    for (size_t i = 0; i < clusters_.size(); ++i) member.first.push_back(clusters_.first(i));
+  }
   clusters_.clear();  // before what follows needs memory of its own
+  if (member.results >= many_results) return_memory();
   if (how.done) how.done->release();
   return member;
 }
@@ -247,7 +273,7 @@ void TraceWorker::trace_evidence(Member& m, const std::vector<LabelIndex::Missed
     if (use.cited) count_citation(r.labelled, r.gain);
     if (r.labelled && r.gain >= threshold) {
       const Member::Start& s = m.start(m.new_results[k]);
-      Evidence evidence{.name = m.names[k], .gain = r.gain};
+      Evidence evidence{.name = text_at(m.names[k]), .gain = r.gain};
       evidence.iteration = s.iteration + 1;
       evidence.search = s.search + 1;
       evidence.rank = m.new_results[k] - s.result + 1;
@@ -271,7 +297,7 @@ void TraceWorker::append(Member& m, uint64_t place, Piece& piece) const {
   append_good_gain(m.counted, options_.gain, piece.rows);
   scored.rows = static_cast<uint32_t>((piece.rows.values.size() - before) / gain_columns().size());
   scored.iterations = static_cast<uint32_t>(m.counted.iterations.size());
-  scored.results = m.first.size();
+  scored.results = m.results;
   scored.unique = m.new_results.size();
   scored.funnel = m.counted.funnel;
   for (Evidence& evidence : m.evidence) evidence.name = piece.names->keep(evidence.name);
@@ -333,7 +359,6 @@ void TraceWorker::identify(const Conversation& c, bool pooled, Member& member) {
   if (options_.answers) member.user = last.user, member.answer = last.answer;
   const ScoredTurns scored{.conversation = c,
                            .turns = turns,
-                           .first = member.first,
                            .new_results = member.new_results,
                            .by_label = by_label_,
                            .judged = member.judged,
@@ -357,16 +382,18 @@ void TraceWorker::add_iteration(const Step& step, bool pooled, Member& member) {
     totals.empty += s.results.empty() && !s.failed && !s.unread;
     totals.results += s.results.size();
     if (s.results.empty()) continue;
-    member.searches.push_back({.result = static_cast<uint32_t>(member.first.size()),
+    member.searches.push_back({.result = member.results,
                                .iteration = static_cast<uint32_t>(member.counted.iterations.size() - 1),
                                .search = static_cast<uint32_t>(iteration.searches.size() - 1)});
     searched.results.reserve(s.results.size());
+    make_room(member.new_results, s.results.size());
+    make_room(member.names, s.results.size());
     s.results.each([&](const Result& r) { add_result(r, pooled, member); });
   }
 }
 
 void TraceWorker::add_result(const Result& r, bool pooled, Member& member) {
-  const auto number = static_cast<uint32_t>(member.first.size());
+  const uint32_t number = member.results++;
   const uint32_t cluster = clusters_.add(r);
   double gain = r.gain;
   bool labelled = r.labelled;
@@ -375,7 +402,6 @@ void TraceWorker::add_result(const Result& r, bool pooled, Member& member) {
   if (match.labelled) by_label_.try_emplace(match.group, cluster);
   if (labelled) count_label(gain, member.totals);
   const bool is_new = cluster == number;
-  member.first.push_back(cluster);
   Iteration& iteration = member.counted.iterations.back();
   std::vector<Returned>& results = iteration.searches.back().results;
   if (!r.aspects.empty()) member.counted.aspects.emplace_back(r.aspects.begin(), r.aspects.end());
@@ -385,13 +411,14 @@ void TraceWorker::add_result(const Result& r, bool pooled, Member& member) {
   const bool has_content = options_.opens == Opens::content && !r.content.empty();
   if (is_new) {
     member.new_results.push_back(number);
-    member.names.push_back(may_be_good ? names_.keep(name_of(r, match)) : Bytes());
-    if (pooled) member.in_pool.push_back(pool_.add(r, match.group, member.names.back()));
+    const Bytes name = may_be_good ? name_of(r, match) : Bytes();
+    member.names.push_back(name.empty() ? nullptr : names_.keep_sized(name));
+    if (pooled) member.in_pool.push_back(pool_.add(r, match.group, name));
   } else if (labelled) {
     Returned& original = member.at(cluster);
     if (!original.labelled) {
       original.labelled = true, original.gain = gain;
-      if (match.labelled || !pooled) member.names[member.position(cluster)] = names_.keep(name_of(r, match));
+      if (match.labelled || !pooled) member.names[member.position(cluster)] = names_.keep_sized(name_of(r, match));
     }
   }
   member.counted.funnel.opens += has_content;

@@ -30,10 +30,11 @@ struct Member {
 
   std::string id, system, repeat;
   CountedSearches counted;
-  std::vector<Start> searches;              // those with results
-  std::vector<uint32_t> first;              // the first result identical to each
+  std::vector<Start> searches;  // those with results
+  uint32_t results = 0;
+  std::vector<uint32_t> first;              // the first result identical to each, for an audit
   std::vector<uint32_t> new_results;        // numbers of the results that are new
-  std::vector<Bytes> names;                 // theirs, where they may be good; the worker has the bytes
+  std::vector<const char*> names;           // theirs, where they may be good; the worker has the texts
   std::vector<uint32_t> in_pool;            // their entries in the pool, if there is one
   std::vector<uint32_t> missed;             // good entries of the pool that it did not return
   std::vector<uint32_t> missed_unlabelled;  // likewise, without a label

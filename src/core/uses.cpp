@@ -138,7 +138,7 @@ void UseFinder::add_documents() {
     const auto number = static_cast<uint32_t>(document_of_.size());
     const uint32_t document = documents_.add(r);
     document_of_.push_back(document);
-    passages_[document].push_back(scored_->first[number]);
+    passages_[document].push_back(clusters_.first(number));
   });
 }
 
@@ -166,7 +166,7 @@ const UseFinder::Names& UseFinder::names() {
   names_.clear();
   size_t number = 0;
   each_result(scored_->turns, [&](const Result& r) {
-    const uint32_t place = by_passage_ ? document_of_[number] : scored_->first[number];
+    const uint32_t place = by_passage_ ? document_of_[number] : clusters_.first(number);
     ++number;
     each_id(r, [&](Bytes id) { add_name(names_, marker_name(id), place); });
   });
@@ -179,7 +179,7 @@ const UseFinder::Names& UseFinder::titles() {
   titles_.clear();
   size_t number = 0;
   each_result(scored_->turns, [&](const Result& r) {
-    const uint32_t place = by_passage_ ? document_of_[number] : scored_->first[number];
+    const uint32_t place = by_passage_ ? document_of_[number] : clusters_.first(number);
     ++number;
     if (!r.title.empty()) add_name(titles_, normal_form(r.title), place);
   });

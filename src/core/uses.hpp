@@ -47,7 +47,6 @@ struct Uses {
 struct ScoredTurns {
   const Conversation& conversation;
   const std::vector<const Turn*>& turns;
-  const std::vector<uint32_t>& first;                      // the first result identical to each
   const std::vector<uint32_t>& new_results;                // ascending
   const std::unordered_map<uint32_t, uint32_t>& by_label;  // piece of evidence -> first result
   const QueryJudgments* judged;                            // outside labels, if any

@@ -46,3 +46,15 @@ def test_a_huge_conversation_is_held_once_as_text_and_once_parsed(tmp_path: Path
     few = write_conversation(tmp_path / "few.jsonl", 100)
     many = write_conversation(tmp_path / "many.jsonl", 40_000)
     assert (peak_of(many) - peak_of(few)) / many.stat().st_size < 4.5
+
+
+def test_results_with_nothing_but_an_id(tmp_path: Path) -> None:
+    """What identity, gains and evidence hold of each, beside its text."""
+    few, many = tmp_path / "few.jsonl", tmp_path / "many.jsonl"
+    for path, results in ((few, 100), (many, 400_000)):
+        listed = ",".join(f'{{"id":"r{i}","gain":{i % 5}}}' for i in range(results))
+        search = f'{{"query":"q","results":[{listed}]}}'
+        turn = f'{{"iterations":[{{"searches":[{search}]}}]}}'
+        path.write_text(f'{{"conversation":"c","turns":[{turn}]}}\n')
+    size = (peak_of(many) - peak_of(few)) / 400_000
+    assert size - many.stat().st_size / 400_000 < 140

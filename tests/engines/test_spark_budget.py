@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from server import Server
 
+import goodgain as gg
 import goodgain.spark
+from goodgain.errors import UsageError
 from goodgain.labels import OpenAIJudge, Price, Store, label
 
 PAIRS = [(f"q{i % 15}", f"d{i}", f"what? {i % 15}", f"text {i} GAIN={i % 5}") for i in range(60)]
@@ -56,3 +58,34 @@ def test_a_budget_that_pays_for_some(spark, server, price, tmp_path):
         assert result.labels.summary.stopped == "budget"
         assert len(result.labels) >= 10  # what a call may cost at most is set aside before it
         assert sum(server.requests.values()) == 1 + len(result.labels)
+
+
+def test_a_budget_of_nothing(spark, server, price, tmp_path):
+    """Nothing is called; what is labelled already is not waiting for money."""
+    with Store(tmp_path / "labels.db") as store:
+        for budget, labelled, stopped in ((0, 0, "budget"), (None, 60, ""), (0, 60, "")):
+            result = goodgain.spark.label(
+                PAIRS, judge(server), store, budget=budget, partitions=40, session=spark
+            )
+            assert len(result.labels) == labelled
+            assert result.labels.summary.stopped == stopped
+    assert sum(server.requests.values()) == 61
+
+
+@pytest.mark.parametrize("budget", [-1, -0.5, float("nan")])
+def test_a_budget_that_is_none(spark, server, budget):
+    for function, options in ((gg.label, {}), (goodgain.spark.label, {"session": spark})):
+        with pytest.raises(UsageError, match=r"budget must not be negative, got (-|nan)"):
+            function(PAIRS, judge(server), ":memory:", budget=budget, **options)
+    assert not server.requests
+
+
+@pytest.mark.parametrize("partitions", [0, -1, 1.5, True, "8", 2**31])
+def test_numbers_of_partitions(spark, server, partitions):
+    says = "partitions must be a positive integer, got "
+    with pytest.raises(UsageError, match=says):
+        goodgain.spark.label(PAIRS, judge(server), partitions=partitions, session=spark)
+    run = {"q": {"a": 1.0}}
+    with pytest.raises(UsageError, match=says):
+        goodgain.spark.evaluate({"q": {"a": 1}}, run, "AP", partitions=partitions, session=spark)
+    assert not server.requests

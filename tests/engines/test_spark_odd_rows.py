@@ -335,3 +335,61 @@ def test_several_runs_in_a_table_are_not_mixed(spark, tmp_path, form):
         goodgain.spark.evaluate({"q1": {"b": 1}}, several, "RR", session=spark)
     result = goodgain.spark.evaluate({"q1": {"b": 1}}, single, "RR", session=spark)
     assert result.evaluation["RR"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [("01", "1"), ("1.0", "1.00"), ("2024-01-01", "q"), ("2024-1-1", "2024-01-01"), ("7", "8")],
+)
+def test_keys_of_folders_are_taken_as_they_are_written(spark, tmp_path, keys):
+    """Spark alone would take them for numbers and dates, and fold some of them."""
+    for key, doc in zip(keys, "ab", strict=True):
+        (tmp_path / "run.parquet" / f"query={key}").mkdir(parents=True)
+        table = pa.table({"doc": [doc, "x"], "score": [2.0, 1.0]})
+        pq.write_table(table, tmp_path / "run.parquet" / f"query={key}" / "part-0.parquet")
+    judged = [int(key) for key in keys] if keys == ("7", "8") else list(keys)
+    qrels = pa.table({"query": judged, "doc": ["a", "x"], "gain": [1, 1]})
+    path = str(tmp_path / "run.parquet")
+    result = goodgain.spark.evaluate(qrels, path, MEASURES, session=spark).evaluation
+    assert repr(result.runs[0].per_query) == repr(
+        gg.evaluate(qrels, path, MEASURES).runs[0].per_query
+    )
+    assert result["NumRet"] == 4
+
+
+@pytest.mark.parametrize("name", ["none.parquet", "none.csv", "none", "none.txt.gz"])
+def test_what_is_not_there(spark, tmp_path, name):
+    path = str(tmp_path / "nowhere" / name)
+    local = outcome(gg.evaluate, QRELS, path, MEASURES)
+    assert str(local) == str(outcome(goodgain.spark.evaluate, QRELS, path, MEASURES, session=spark))
+    assert str(local).startswith(f"file not found: '{path}'")
+
+
+def test_files_with_other_columns(spark, tmp_path):
+    """Ids under another name in a second file are missing; capital letters do not matter."""
+    first = pa.table({"query": ["q1"], "doc": ["a"], "score": [2.0]})
+    for name, columns in (
+        ("other", ["qid", "docno", "score"]),
+        ("case", ["Query", "doc", "score"]),
+    ):
+        folder = tmp_path / f"{name}.parquet"
+        folder.mkdir()
+        pq.write_table(first, folder / "part-0.parquet")
+        second = pa.table({"query": ["q1"], "doc": ["b"], "score": [1.0]})
+        pq.write_table(second.rename_columns(columns), folder / "part-1.parquet")
+    with pytest.raises(GoodgainError, match="1 bad row, for example: missing id"):
+        goodgain.spark.evaluate(QRELS, str(tmp_path / "other.parquet"), MEASURES, session=spark)
+    result = goodgain.spark.evaluate(QRELS, str(tmp_path / "case.parquet"), MEASURES, session=spark)
+    assert result.evaluation["NumRet"] == 2
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PAR1", b"query,doc,score\n", b"PAR1" + bytes(40) + b"PAR1"]
+)
+def test_parquet_that_is_none(spark, tmp_path, content):
+    path = tmp_path / "run.parquet"
+    path.write_bytes(content)
+    for evaluate, options in ((gg.evaluate, {}), (goodgain.spark.evaluate, {"session": spark})):
+        with pytest.raises(InputError) as caught:
+            evaluate(QRELS, str(path), MEASURES, **options)
+        assert str(caught.value).startswith(f"invalid Parquet file ({path})")

@@ -209,3 +209,18 @@ def test_parts_of_numbers_and_words_are_no_prefixes() -> None:
     for one, other in (("1{}".format, "{}".format), ("xa{}".format, "a{}".format)):
         (note,) = gg.evaluate(*tables(one, other), "nDCG@10").warnings()
         assert "would match" not in note
+
+
+def test_rows_that_were_skipped_do_not_fail_the_warnings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run is read again for what would match, and its bad rows are as bad as before."""
+    from goodgain.cli import run
+
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("q1 0 a 1\nq2 0 a 1\n")
+    Path("run.txt").write_text("q1 Q0 d\nq1 Q0 a 1 1 t\nq9 Q0 x 1 1 t\n")
+    assert run(["evaluate", "qrels.txt", "run.txt", "--skip-bad"]) == 0
+    assert "1 bad row skipped" in capsys.readouterr().err
+    result = gg.evaluate("qrels.txt", "run.txt", "RR", skip_bad=True)
+    assert any("not in the run" in warning for warning in result.warnings())

@@ -289,13 +289,15 @@ def _partition_types(files: Files) -> dict[str, Any]:
         for key, value in file.keys:
             values.setdefault(key, set()).add(value)
 
-    def is_integer(text: str) -> bool:
-        return text == _NO_VALUE or (text.isascii() and text.isdigit() and str(int(text)) == text)
-
     return {
-        key: pa.int64() if all(map(is_integer, texts)) else pa.string()
+        key: pa.int64() if all(map(is_integer_key, texts)) else pa.string()
         for key, texts in values.items()
     }
+
+
+def is_integer_key(text: str) -> bool:
+    """Whether the value of a folder `key=value` is written as integers are, or missing."""
+    return text == _NO_VALUE or (text.isascii() and text.isdigit() and str(int(text)) == text)
 
 
 def _require_pyarrow(name: str) -> None:

@@ -123,13 +123,13 @@ def mismatch_notes(run: RunScores) -> list[str]:
     retrieved = coverage.documents - coverage.unjudged_documents
     try:
         evaluator, table = run.tables()
-    except GoodgainError:  # a pipe, in a cluster, or changed since
+        qrels = evaluator.qrels
+        notes = _query_notes(qrels, table) if coverage.leaves_queries else []
+        if retrieved <= _SUSPICIOUS * min(coverage.documents, qrels.judgments):
+            notes += _document_notes(qrels, table, coverage)
+    except GoodgainError:  # a pipe, in a cluster, changed since, or with bad rows that were skipped
         none = f"none of the {coverage.documents:,} documents is judged: are the ids written alike?"
         return [] if retrieved else [none]
-    qrels = evaluator.qrels
-    notes = _query_notes(qrels, table) if coverage.leaves_queries else []
-    if retrieved <= _SUSPICIOUS * min(coverage.documents, qrels.judgments):
-        notes += _document_notes(qrels, table, coverage)
     return notes
 
 

@@ -87,6 +87,8 @@ def sentence(text: str, name: str = "") -> GoodgainError:
             hint=_INSTALL,
         )
     reason = _reason(text)
+    if name and reason.startswith("Path does not exist: "):
+        return InputError(f"file not found: '{name}'", hint="check the spelling and the folder")
     return InputError(f"Spark cannot finish the job: {reason}", where=name)
 
 

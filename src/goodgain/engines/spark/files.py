@@ -107,7 +107,11 @@ class Files:
         source = _opened(split.path)
         if split.size != (source.size() if is_url(split.path) else Path(split.path).stat().st_size):
             raise OSError(f"'{split.path}' has changed")
-        with pq.ParquetFile(source, read_dictionary=repeats, pre_buffer=is_url(split.path)) as file:
+        try:
+            opened = pq.ParquetFile(source, read_dictionary=repeats, pre_buffer=is_url(split.path))
+        except KeyError:  # of a column that is not there, or not under just this name
+            raise OSError(f"'{split.path}' does not have all columns") from None
+        with opened as file:
             stored = [
                 _match_column(column.stored, file.schema_arrow.names) for column in self.columns
             ]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from goodgain.engines.spark.failures import cluster_errors, reading_errors, same_version
 from goodgain.engines.spark.files import Files, files_of, size_of
@@ -22,6 +25,7 @@ from goodgain.engines.spark.texts import (
 )
 from goodgain.engines.spark.worker import PACKED, PackTask, packed
 from goodgain.errors import InputError, UsageError
+from goodgain.io.arrow_files import is_integer_key
 from goodgain.io.columns import core_columns, find_columns, has_column, looks_like_header
 from goodgain.io.files import query_rows
 from goodgain.io.lakes import LAKES, lake_form
@@ -29,8 +33,7 @@ from goodgain.io.locations import check_glob
 from goodgain.io.naming import format_of, is_glob, is_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping
 
     from goodgain.engines.spark.worker import Job
     from goodgain.io.columns import TableKind
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 _FORMATS = ("parquet", "delta", "iceberg", "orc", "avro", "csv", "tsv", "json", "trec", "table")
 _DRIVER_FORMATS = ("json", "arrow")  # read on the driver: not splittable
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_KEY = re.compile("([^/=]+)=([^/]*)(?=/)")  # of a folder, in the URI of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,12 +215,54 @@ def read(spark: Any, path: str) -> tuple[Any, dict[str, Any]]:
             return spark.table(place), {}
         if form in LAKES:
             return lake_frame(spark, form, place)
-        return spark.read.format("json" if form == "jsonl" else form or "text").load(place), {}
+        reader = spark.read.format("json" if form == "jsonl" else form or "text")
+        return _with_keys_as_written(reader, place), {}
 
 
-def _spark_errors(path: str) -> AbstractContextManager[None]:
+def _with_keys_as_written(reader: Any, place: str) -> Any:
+    """The table, with keys of folders `key=value` as text unless all are written as integers, as locally.
+
+    Spark would fold 01 and 1, and take what looks like a date or a decimal for one.
+    """
+    data = reader.load(place)
+    types = dict(data.dtypes)
+    values: dict[str, set[str]] = {}
+    for uri in data.inputFiles():
+        for key, value in _KEY.findall(uri):
+            values.setdefault(unquote(key), set()).add(unquote(value))
+    texts = {
+        key
+        for key, written in values.items()
+        if types.get(key, "string") != "string"
+        and not (types[key] in _INTEGERS and all(map(is_integer_key, written)))
+    }
+    if not texts:
+        return data
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    fields = [
+        StructField(field.name, StringType()) if field.name in texts else field
+        for field in data.schema.fields
+    ]
+    return reader.schema(StructType(fields)).load(place)
+
+
+@contextmanager
+def _spark_errors(path: str) -> Iterator[None]:
     hint = f"to name the format, write FORMAT:PATH with one of: {', '.join(_FORMATS)}"
-    return reading_errors(f"Spark cannot read '{path}'", hint=hint)
+    try:
+        with reading_errors(f"Spark cannot read '{path}'", hint=hint):
+            yield
+    except InputError as error:
+        if "Path does not exist: " in error.message:
+            hint = "check the spelling and the folder"
+            raise InputError(f"file not found: '{path}'", hint=hint) from None
+        is_file = (local := local_path(path)) is not None and local.is_file()
+        if "Could not read footer" in error.message or (
+            is_file and "Unable to infer schema for Parquet" in error.message
+        ):
+            raise InputError("invalid Parquet file", where=path, hint=hint) from None
+        raise
 
 
 def is_text(path: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ SCORED = (
     "lower array<double>, upper array<double>, report string"
 )
 _SPACES = bytes.maketrans(b"\r\n", b"  ")
+_BREAK = re.compile(rb"[\r\n]")
+_BLANK = re.compile(rb"[ \t\n\r\v\f]*")
 _BATCH = 16 << 20  # bytes of lines that are scored together; a conversation is never split
 _PART = 10_000  # pieces of evidence that are Python objects at a time
 _HEAD = 60  # bytes of a line that a message quotes
@@ -60,7 +63,7 @@ def keyed(batches: Iterator[Any]) -> Iterator[Any]:
         )
 
 
-def _binary_array(lines: list[bytes]) -> Any:
+def _binary_array(lines: list[Any]) -> Any:
     """Lines as an Arrow array; the bytes of a single one, which may be huge, are not copied."""
     import numpy as np
     import pyarrow as pa
@@ -72,29 +75,29 @@ def _binary_array(lines: list[bytes]) -> Any:
     )
 
 
-def _lines(batches: Iterator[Any]) -> Iterator[bytes]:
-    """The lines that are not blank, one at a time: all of a batch may be more than fits."""
+def _lines(batches: Iterator[Any]) -> Iterator[Any]:
+    """The lines that are not blank; they share the memory of their batch unless one holds a line break."""
     for batch in batches:
         for value in batch.column(0):
-            line: bytes = value.as_py()
-            if b"\n" in line or b"\r" in line:
-                line = line.translate(_SPACES)
-            if not line.isspace() and line:
+            line = value.as_buffer()
+            if _BREAK.search(line):
+                line = bytes(line).translate(_SPACES)
+            if not _BLANK.fullmatch(line):
                 yield line
 
 
-def _pieces(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
+def _pieces(lines: Iterator[Any]) -> Iterator[list[Any]]:
     """Some lines at a time; a huge one on its own, in a list that is not held here meanwhile."""
-    piece: list[bytes] = []
+    piece: list[Any] = []
     size = 0
     for line in lines:
-        piece.append(line)
-        size += len(line)
-        del line
-        if size >= _BATCH:
+        if piece and max(size, len(line)) >= _BATCH:
             full, piece, size = piece, [], 0
             yield full
             del full
+        piece.append(line)
+        size += len(line)
+        del line
     if piece:
         yield piece
 
@@ -173,6 +176,7 @@ def _groups(batches: Iterator[Any]) -> Iterator[tuple[list[Any], list[int]]]:
             size += len(line)
             last = conversation
     if lines:
+        del batch, others, value, line  # nothing but the list holds a huge one
         yield lines, places
 
 

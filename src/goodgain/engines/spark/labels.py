@@ -14,7 +14,7 @@ from goodgain import errors
 from goodgain.engines.spark.broadcasts import stream_of
 from goodgain.engines.spark.conversations import conversations
 from goodgain.engines.spark.failures import cluster_errors, same_version
-from goodgain.engines.spark.session import arrow_only, is_frame
+from goodgain.engines.spark.session import arrow_only, is_frame, require_partitions
 from goodgain.errors import GoodgainError, InputError, UsageError
 from goodgain.io.columns import find_columns
 from goodgain.labels import Labels, Limits, Prompt, Store
@@ -111,13 +111,14 @@ def label(
     partition_folder: str | os.PathLike[str] | None = None,
 ) -> SparkLabels:
     """Label pairs or traces; see `goodgain.spark.label`."""
+    require_partitions(partitions)
     judge = judge_of(judge)
     merged = Store.of(store)
     setting = setting_of(judge, Prompt.of(prompt), batch, name)
     retried = retry_statuses(retry)
     count = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
     bounds = limits or Limits()
-    total = bounds.budget if budget is None else budget
+    total = bounds.budget if budget is None else replace(bounds, budget=budget).budget
     bounds = replace(bounds, budget=None)
     if total is not None and getattr(judge, "price", None) is None:
         raise UsageError("a budget needs the price of the model", hint="price=(IN, OUT)")
@@ -197,7 +198,7 @@ class _Rounds:
             }
             if (cost := self._store.cost()) > before:
                 most = self._payable(total - cost, len(waiting))
-            elif most == 1 or not waiting:
+            elif most == 1 or not waiting or not left:
                 break
             else:
                 most = max(1, min(most, len(waiting)) // 2)

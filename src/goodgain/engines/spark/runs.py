@@ -12,7 +12,7 @@ from goodgain.engines.spark.failures import cluster_errors
 from goodgain.engines.spark.frames import frame_of, id_kinds, provenance, same_kinds
 from goodgain.engines.spark.jobs import Measured, Measurement
 from goodgain.engines.spark.judgments import SMALL, Judgments, judgments_of
-from goodgain.engines.spark.session import arrow_only, is_frame
+from goodgain.engines.spark.session import arrow_only, is_frame, require_partitions
 from goodgain.engines.spark.values import SparkValues
 from goodgain.errors import InputError, from_report
 from goodgain.io.columns import columns_of
@@ -92,6 +92,7 @@ def evaluate(
     **policies: str,
 ) -> SparkEvaluation:
     """Evaluate runs against judgments; see `goodgain.spark.evaluate`."""
+    require_partitions(partitions)
     chosen, recipe = recipe_of(measures, policy, preset, skip_bad, **policies)
     judgments = judgments_of(
         spark,
@@ -184,9 +185,11 @@ def _is_spark_source(run: Any) -> bool:
 
 def _check(report: Report, run: Frame, judgments: Judgments, skip_bad: bool) -> None:
     """Raise the errors of the tasks, as the local engine would."""
-    if report.bad[0] and not skip_bad:
+    count, example = report.bad
+    if count and not skip_bad:
+        example = example.removesuffix(f" ({run.name})")
         raise InputError(
-            f"{report.bad[0]:,} bad row{'s' * (report.bad[0] != 1)}, for example: {report.bad[1]}",
+            f"{count:,} bad row{'s' * (count != 1)}, for example: {example}",
             where=run.name,
             hint="skip bad rows of a run with skip_bad=True (--skip-bad)",
         )

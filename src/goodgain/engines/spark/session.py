@@ -20,6 +20,7 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.files.maxPartitionBytes": "32m",
 }
+_MOST_PARTITIONS = 2**31 - 1
 _PORT = 15002  # of a Spark Connect server
 _PATIENCE = 10.0  # seconds until it must have taken a connection
 
@@ -52,6 +53,14 @@ def shuffle_partitions(spark: Any, count: int | None) -> Iterator[None]:
     finally:
         for name, value in before.items():
             spark.conf.set(name, value)
+
+
+def require_partitions(count: Any) -> None:
+    """Refuse what Spark would answer with a stack trace, or take for its own number."""
+    if count is not None and (
+        not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST_PARTITIONS
+    ):
+        raise UsageError(f"partitions must be a positive integer, got {count!r}")
 
 
 def session_of(*values: Any) -> Any:
