@@ -2,8 +2,8 @@
 
 Half of the kills are at a random file operation of the whole run, so that late ones occur as often as early
 ones, and half at a random time. The finished experiment must have the numbers of one that was never killed.
-Modules that the first run imported are imported before the others are forked, so that these are half as long and
-the kills hit the work.
+What the first run imported is imported before the others are forked, so that these take half as long and the
+kills hit the work.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def numbers(folder: Path) -> dict[str, object]:
 
 
 def child(folder: Path, kill_at: int = 0, count_to: Path | None = None) -> int:
-    """Run the experiment in a fork; it ends itself at a file operation, or says how many there were and what it imported."""
+    """Run the experiment in a fork; it ends itself at a file operation, or reports how many there were."""
     pid = os.fork()
     if pid:
         return pid
@@ -104,7 +104,10 @@ def main(place: Path, kills: int, seed: int) -> None:
     start = time.perf_counter()
     _, status = os.waitpid(child(place / "usual", count_to=place / "counts"), 0)
     assert status == 0, status
-    seconds, events = time.perf_counter() - start, json.loads((place / "counts").read_text())["events"]
+    seconds, events = (
+        time.perf_counter() - start,
+        json.loads((place / "counts").read_text())["events"],
+    )
     expected = numbers(place / "whole")
     assert not expected["left"]
     killed = 0
