@@ -21,5 +21,5 @@ def test_random_kills_of_a_check(tmp_path):
         command, capture_output=True, text=True, timeout=300 + 10 * KILLS, check=False
     )
     assert outcome.returncode == 0, outcome.stderr
-    assert f"of {KILLS} were killed" in outcome.stdout
+    assert outcome.stdout.startswith(f"{KILLS} of ")
     print(outcome.stdout)

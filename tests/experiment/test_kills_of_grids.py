@@ -17,9 +17,11 @@ KILLS = int(os.environ.get("GOODGAIN_KILLS", "6"))
 def test_random_kills_over_the_whole_run(tmp_path):
     script = Path(__file__).parent / "kill_grid.py"
     command = [sys.executable, str(script), str(tmp_path), str(KILLS), "7"]
-    outcome = subprocess.run(
-        command, capture_output=True, text=True, timeout=300 + 10 * KILLS, check=False
+    outcome = (
+        subprocess.run(  # the limit is for hangs: two experiments a kill, on a machine however busy
+            command, capture_output=True, text=True, timeout=300 + 60 * KILLS, check=False
+        )
     )
     assert outcome.returncode == 0, outcome.stderr
-    assert f"of {KILLS} were killed" in outcome.stdout
+    assert outcome.stdout.startswith(f"{KILLS} of ")
     print(outcome.stdout)
