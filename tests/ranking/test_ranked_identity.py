@@ -82,7 +82,7 @@ def test_several_runs_keep_their_names_and_times():
     ],
 )
 def test_a_document_without_an_id_is_an_error(identity):
-    with pytest.raises(UsageError, match="the identity of document 'a(-1)?' is (None|'')"):
+    with pytest.raises(UsageError, match=r"the identity of document 'a(-1)?' is (None|'')"):
         gg.evaluate({"q": {"a": 1}}, {"q": {"a-1": 1.0}}, "P@1", identity=identity)
 
 
