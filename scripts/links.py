@@ -15,6 +15,10 @@ ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
+OTHER = re.compile(  # a link by reference, and one in HTML
+    r"^ {0,3}\[[^\]^][^\]]*\]:\s*<?([^\s>]+)>?|<(?:a|img)\b[^>]*?\b(?:href|src)=\"([^\"]+)\"",
+    re.MULTILINE,
+)
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$", re.MULTILINE)
 TARGET = re.compile(r"^\(([\w.-]+)\)=$", re.MULTILINE)
 
@@ -48,7 +52,7 @@ def broken(page: Path) -> list[str]:
     """The links of a page that lead nowhere, each with the reason."""
     text = SPAN.sub("", FENCE.sub("", page.read_text(encoding="utf-8")))
     problems = []
-    for link in LINK.findall(text):
+    for link in [*LINK.findall(text), *("".join(found) for found in OTHER.findall(text))]:
         target, _, anchor = link.partition("#")
         if "://" in target or target.startswith("mailto:"):
             continue

@@ -45,9 +45,12 @@ def test_the_check_of_links_sees_what_is_wrong(tmp_path: Path) -> None:
     good = "[a](other.md#a-b-c) [b](other.md#twice-1) [c](other.md#named) [d](https://x.example/#y)"
     page.write_text(
         f"# Page\n\n{good} `[e](no.md)`\n\n[f](missing.md) [g](other.md#code) [h](#pages)\n"
+        '\n[i]: gone.md "Title"\n[j]: other.md#a-b-c\n\n<a href="other.md#nowhere">k</a>'
+        '<img alt="l" src="none.png">\n'
     )
     assert links.broken(page) == [
         "missing.md: no such file", "other.md#code: no such heading", "#pages: no such heading",
+        "gone.md: no such file", "other.md#nowhere: no such heading", "none.png: no such file",
     ]  # fmt: skip
 
 
