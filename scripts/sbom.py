@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # The charts of pages; their licences lie beside them.
 ASSETS = ROOT / "src" / "goodgain" / "reports" / "assets" / "vendor"
 
+# What the build links statically, beside the vendored libraries: nanobind, and the hash table that it brings.
+LINKED = ROOT / "licenses"
+
 
 def components() -> list[dict[str, Any]]:
     """Everything that a wheel contains from elsewhere or needs at run time."""
@@ -38,7 +41,7 @@ def components() -> list[dict[str, Any]]:
     ]
     listed += [
         {"type": "library", "name": licence.suffix[1:], "scope": "required"}
-        for licence in sorted(ASSETS.glob("LICENSE.*"))
+        for licence in sorted(ASSETS.glob("LICENSE.*")) + sorted(LINKED.glob("LICENSE.*"))
     ]
     for requirement in project["dependencies"]:
         match = re.match(r"[\w.-]+", requirement)

@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "dict_members.hpp"
 #include "evaluate.hpp"
 #include "kernels.hpp"
 #include "python_values.hpp"
@@ -32,11 +33,10 @@ uint32_t query_number(const Qrels& qrels, nb::handle query) {
 nb::dict nested(const Scores& scores, const nb::dict& run, const nb::list& names) {
   const nb::dict result;
   const size_t width = nb::len(names);
-  PyObject *query, *docs;
+  nb::object query, docs;
   Py_ssize_t place = 0;
   Breather breathe;
-  while (PyDict_Next(run.ptr(), &place, &query, &docs)) {
-    const nb::object key = nb::borrow(query);
+  while (next_member(run.ptr(), place, query, docs)) {
     breathe();
     const uint32_t q = query_number(*scores.qrels, query);
     if (q == IdTable::none) continue;
@@ -46,7 +46,7 @@ nb::dict nested(const Scores& scores, const nb::dict& run, const nb::list& names
       const nb::object value = owned(PyFloat_FromDouble(row[m]));
       if (PyDict_SetItem(values.ptr(), names[m].ptr(), value.ptr()) < 0) throw nb::python_error();
     }
-    if (PyDict_SetItem(result.ptr(), query, values.ptr()) < 0) throw nb::python_error();
+    if (PyDict_SetItem(result.ptr(), query.ptr(), values.ptr()) < 0) throw nb::python_error();
   }
   return result;
 }

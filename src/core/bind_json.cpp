@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 
+#include "dict_members.hpp"
 #include "python_values.hpp"
 
 namespace nb = nanobind;
@@ -73,9 +74,10 @@ class Encoder {
     } else if (PyDict_Check(value)) {
       add_dict(value, depth);
     } else if (PyList_Check(value)) {
-      add_items(value, depth, PyList_Size, PyList_GetItem);
+      add_items(value, depth, PyList_Size, list_item);
     } else if (PyTuple_Check(value)) {
-      add_items(value, depth, PyTuple_Size, PyTuple_GetItem);
+      add_items(value, depth, PyTuple_Size,
+                [](PyObject* t, Py_ssize_t i) { return nb::borrow(PyTuple_GetItem(t, i)); });
     } else {
       nb::object other = fallback_(nb::handle(value));
       add(other.ptr(), depth + 1);
@@ -149,18 +151,16 @@ class Encoder {
 
   void add_dict(PyObject* value, int depth) {
     out_ += '{';
-    PyObject* key = nullptr;
-    PyObject* item = nullptr;
+    nb::object key, item;  // held: the fallback may change the dictionary
     Py_ssize_t position = 0;
     bool is_first = true;
-    while (PyDict_Next(value, &position, &key, &item) != 0) {
-      if (!PyUnicode_Check(key)) throw nb::type_error("keys of JSON are texts");
-      const nb::object held = nb::borrow(item);  // the fallback may change the dictionary
+    while (next_member(value, position, key, item)) {
+      if (!PyUnicode_Check(key.ptr())) throw nb::type_error("keys of JSON are texts");
       if (!is_first) out_ += ", ";
       is_first = false;
-      add_text(key);
+      add_text(key.ptr());
       out_ += ": ";
-      add(held.ptr(), depth + 1);
+      add(item.ptr(), depth + 1);
     }
     out_ += '}';
   }
@@ -169,7 +169,8 @@ class Encoder {
   void add_items(PyObject* value, int depth, Size size, Get get) {
     out_ += '[';
     for (Py_ssize_t i = 0; i < size(value); ++i) {
-      const nb::object held = nb::borrow(get(value, i));
+      const nb::object held = get(value, i);
+      if (!held.is_valid()) break;  // the list has become shorter
       if (i != 0) out_ += ", ";
       add(held.ptr(), depth + 1);
     }

@@ -116,6 +116,11 @@ void or_skipped(BadRows& bad, Use&& use) {
 
 bool is_mapping(PyObject* object) { return PyDict_Check(object); }
 
+[[noreturn]] void changed_while_read(const std::string& what, const std::string& name) {
+  bad_input("the " + what + " changed while it was being read", name,
+            "pass a copy, or change it when the call has returned");
+}
+
 /// The members of a dictionary in order, owned, because reading them may run Python code that changes it.
 class Members {
  public:
@@ -132,20 +137,14 @@ class Members {
 
   bool next() {
     require_unchanged();
-    PyObject *k, *v;
-    if (!PyDict_Next(table_, &place_, &k, &v)) return false;
-    key = nb::borrow(k);
-    value = nb::borrow(v);
-    return true;
+    return next_member(table_, place_, key, value);
   }
 
   nb::object key, value;
 
  private:
   void require_unchanged() const {
-    if (PyDict_Size(table_) != size_)
-      bad_input("the dictionary changed while it was being read", name_,
-                "pass a copy, or change it when the call has returned");
+    if (PyDict_Size(table_) != size_) changed_while_read("dictionary", name_);
   }
 
   PyObject* table_;
@@ -157,8 +156,10 @@ class Members {
 std::pair<nb::object, nb::object> pair_of(PyObject* item, const std::string& name) {
   if (PyTuple_Check(item) && PyTuple_Size(item) == 2)
     return {nb::borrow(PyTuple_GetItem(item, 0)), nb::borrow(PyTuple_GetItem(item, 1))};
-  if (PyList_Check(item) && PyList_Size(item) == 2)
-    return {nb::borrow(PyList_GetItem(item, 0)), nb::borrow(PyList_GetItem(item, 1))};
+  if (PyList_Check(item) && PyList_Size(item) == 2) {
+    nb::object doc = list_item(item, 0), score = list_item(item, 1);
+    if (doc.is_valid() && score.is_valid()) return {std::move(doc), std::move(score)};
+  }
   bad_input("expected a (document, score) pair, got " + python_repr(item), name,
             "expected {query: {document: score}} or {query: [(document, score), ...]}");
 }
@@ -203,7 +204,8 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
   if (PyList_Check(docs) || PyTuple_Check(docs)) {
     expect(static_cast<size_t>(PySequence_Size(docs)));
     for (Py_ssize_t i = 0; i < PySequence_Size(docs); ++i) {
-      const nb::object item = nb::borrow(PyList_Check(docs) ? PyList_GetItem(docs, i) : PyTuple_GetItem(docs, i));
+      const nb::object item = PyList_Check(docs) ? list_item(docs, i) : nb::borrow(PyTuple_GetItem(docs, i));
+      if (!item.is_valid()) changed_while_read("list", name);
       scored.see(query, item.ptr(), !is_id(item.ptr()));
       if (is_id(item.ptr())) {
         const nb::float_ score(-static_cast<double>(i + 1));
@@ -495,10 +497,10 @@ bool is_quick(const Plan& plan) {
 }  // namespace
 
 bool is_plain_run(nb::handle run) {
-  PyObject *key, *docs, *score;
+  nb::object key, docs, score;
   Py_ssize_t query = 0, doc = 0;
-  return PyDict_CheckExact(run.ptr()) && PyDict_Next(run.ptr(), &query, &key, &docs) && PyDict_CheckExact(docs) &&
-         PyDict_Next(docs, &doc, &key, &score) && PyFloat_CheckExact(score);
+  return PyDict_CheckExact(run.ptr()) && next_member(run.ptr(), query, key, docs) && PyDict_CheckExact(docs.ptr()) &&
+         next_member(docs.ptr(), doc, key, score) && PyFloat_CheckExact(score.ptr());
 }
 
 Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Plan& plan, unsigned threads,
