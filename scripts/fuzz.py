@@ -33,6 +33,7 @@ LONGEST = {
     "traces": 2000,
     "arrow": 1000,
     "results": 1500,
+    "parquet": 1500,
 }
 
 
