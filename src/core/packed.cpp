@@ -25,6 +25,10 @@ void append_text(std::string& to, Bytes text) {
   to.append(text);
 }
 
+[[noreturn]] void damaged(const std::string& what) {
+  bad_input(what, {}, "the data between two stages is damaged: run the job again");
+}
+
 /// Reads what `append` and `append_text` wrote, never past the end.
 class PieceReader {
  public:
@@ -44,8 +48,7 @@ class PieceReader {
   }
 
   Bytes take(size_t size) {
-    if (size > left_.size())
-      bad_input("truncated piece of packed rows", {}, "the data between two stages is damaged: run the job again");
+    if (size > left_.size()) damaged("truncated piece of packed rows");
     const Bytes bytes = left_.substr(0, size);
     left_.remove_prefix(size);
     return bytes;
@@ -179,8 +182,12 @@ void PackedEvaluation::add(const ArrowTable& pieces) {
       if (!is_judged_) place_ = place;
       is_judged_ = true;
       if (!qrels_) judgments_.emplace_back(piece);
+    } else if (kind == static_cast<int64_t>(PieceKind::run)) {
+      run_.emplace_back(piece);
+    } else if (kind == static_cast<int64_t>(PieceKind::measured)) {
+      done_.emplace_back(piece);
     } else {
-      (kind == static_cast<int64_t>(PieceKind::run) ? run_ : done_).emplace_back(piece);
+      damaged("unknown kind " + std::to_string(kind) + " of a piece of packed rows");
     }
   });
 }
@@ -197,7 +204,9 @@ void PackedEvaluation::close() {
   if (!done_.empty()) {
     adopt(done_[0]);
   } else if (is_judged_ && qrels_) {
-    measure((*qrels_)[qrels_->find(query_)]);
+    const uint32_t number = qrels_->find(query_);
+    if (number == IdTable::none) damaged("query " + in_quotes(query_) + " is marked as judged and has no judgments");
+    measure((*qrels_)[number]);
   } else if (is_judged_) {
     QrelsBuilder builder;
     uint64_t number = 0;
@@ -205,6 +214,7 @@ void PackedEvaluation::close() {
       for_each_row(piece, [&](Bytes doc, double gain, Bytes target, Bytes aspect) {
         builder.add(query_, doc, gain, ++number, target, aspect);
       });
+    if (builder.empty()) damaged("a piece of judgments of query " + in_quotes(query_) + " without any row");
     const auto own = builder.finish(name_, false, facts_.max_gain, facts_.has_targets, facts_.has_aspects);
     worker_.judge_by(*own);
     measure((*own)[0]);

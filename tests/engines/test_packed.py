@@ -164,3 +164,33 @@ def test_damaged_pieces_are_an_error_and_no_crash():
     damaged = packed.set_column(4, "piece", pa.array(cut, pa.binary()))
     _, reports = measured(damaged, job("AP", judged), 100)
     assert reports[0].error is not None and "truncated piece" in reports[0].error[1]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("kind", 7, "unknown kind 7"),
+        ("piece", bytes(16), "without any row"),
+    ],
+)
+def test_pieces_that_no_packer_writes_are_an_error(column, value, message):
+    judged, _ = collection(5)
+    packed = pieces(judged, ("query", "doc", "gain", "target", "aspect"), QRELS, 100)
+    place = packed.column_names.index(column)
+    values = packed[column].to_pylist()
+    values[0] = value
+    damaged = packed.set_column(place, column, pa.array(values, packed[column].type))
+    _, reports = measured(damaged, job("AP", judged), 100)
+    assert reports[0].error is not None and message in reports[0].error[1]
+
+
+def test_a_judged_query_without_judgments_is_an_error():
+    judged, ranked = collection(5)
+    marks = pieces(judged, ("query", "doc", "gain", "target", "aspect"), QRELS, 100)
+    kept = [row for row in judged if row[0] != judged[0][0]]
+    shipped = ShippedQrels.of(
+        [stream_of(table(kept, ("query", "doc", "gain", "target", "aspect")))], QRELS, "qrels"
+    )
+    both = pa.concat_tables([marks, pieces(ranked, ("query", "doc", "score"), RUN, 100)])
+    _, reports = measured(both, replace(job("AP", judged), qrels=shipped), 100)
+    assert reports[0].error is not None and "has no judgments" in reports[0].error[1]

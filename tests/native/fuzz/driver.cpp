@@ -5,7 +5,8 @@
 //   core_fuzz TARGET allocations FOLDER every single allocation fails once, for every file
 //   core_fuzz TARGET SECONDS FOLDER     random changes of the files
 //
-// Built with clang and -fsanitize=fuzzer, it is a target of libFuzzer, guided by coverage: GOODGAIN_TARGET names it.
+// Built with clang and -fsanitize=fuzzer, it is one target of libFuzzer, guided by coverage: GOODGAIN_FUZZ_TARGET. A
+// program for each holds only the code that it reaches, as libFuzzer goes through all counters after every input.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <random>
 #include <string>
@@ -51,11 +53,15 @@ struct Target {
   const char* name;
   void (*run)(Bytes);
 };
+#ifdef GOODGAIN_LIBFUZZER
+constexpr Target target{"", fuzz::GOODGAIN_FUZZ_TARGET};
+const Target* chosen = &target;
+#else
 constexpr Target targets[] = {
-    {"lines", fuzz::lines},     {"numbers", fuzz::numbers}, {"tables", fuzz::tables},     {"measures", fuzz::measures},
-    {"states", fuzz::states},   {"arrow", fuzz::arrow},     {"urls", fuzz::urls},         {"patterns", fuzz::patterns},
-    {"texts", fuzz::texts},     {"results", fuzz::results}, {"keywords", fuzz::keywords}, {"traces", fuzz::traces},
-    {"parquet", fuzz::parquet},
+    {"lines", fuzz::lines},       {"numbers", fuzz::numbers}, {"tables", fuzz::tables},   {"measures", fuzz::measures},
+    {"states", fuzz::states},     {"arrow", fuzz::arrow},     {"packed", fuzz::packed},   {"urls", fuzz::urls},
+    {"patterns", fuzz::patterns}, {"texts", fuzz::texts},     {"results", fuzz::results}, {"keywords", fuzz::keywords},
+    {"traces", fuzz::traces},     {"parquet", fuzz::parquet},
 };
 const Target* chosen = nullptr;
 
@@ -65,13 +71,9 @@ bool choose(const char* name) {
   if (!chosen) std::fprintf(stderr, "unknown target '%s'; core_fuzz list lists them\n", name ? name : "");
   return chosen != nullptr;
 }
+#endif
 
 }  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  if (!choose(std::getenv("GOODGAIN_TARGET"))) std::exit(2);
-  return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   // A copy of just this size, so that reading one byte too many is noticed.
@@ -81,7 +83,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   return 0;
 }
 
-#ifndef GOODGAIN_LIBFUZZER
+#ifdef GOODGAIN_LIBFUZZER
+extern "C" size_t LLVMFuzzerMutate(uint8_t* bytes, size_t size, size_t most);
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size, size_t most, unsigned int seed) {
+  if (seed % 2 || !std::memchr(bytes, '{', size)) return LLVMFuzzerMutate(bytes, size, most);
+  std::mt19937_64 random(seed);
+  std::string text(reinterpret_cast<const char*>(bytes), size);
+  if (!fuzz::change_value(text, random) || text.size() > most) return LLVMFuzzerMutate(bytes, size, most);
+  std::memcpy(bytes, text.data(), text.size());
+  return text.size();
+}
+#else
 namespace {
 
 std::vector<std::string> files_in(const char* folder) {
@@ -99,6 +112,7 @@ void run(const std::string& input) {
 }
 
 void mutate(std::string& text, const std::vector<std::string>& seeds, std::mt19937_64& random) {
+  if (random() % 2 && fuzz::change_value(text, random)) return text.resize(std::min<size_t>(text.size(), 4096));
   static const std::string spice = "\n\r\t \",:;{}[]\\#-+.%&=/()<>eE0123456789qrabc\xc3\xa9\xff\xe3\x80\x90";
   for (uint64_t n = 1 + random() % 12; n-- > 0 && !text.empty();) {
     const size_t at = random() % text.size();

@@ -1,42 +1,16 @@
-// Text: lines, numbers, whole tables, measures, and pickled judgments.
+// One line, and one number.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <vector>
 
-#include "error.hpp"
-#include "kernels.hpp"
+#include "formats.hpp"
 #include "marks.hpp"
 #include "targets.hpp"
 
 namespace gg::fuzz {
 
 namespace {
-
-std::vector<LineFormat> all_formats() {
-  LineFormat trec_eval, csv, tsv, json, of_run;
-  trec_eval.as_trec_eval = true;
-  csv.kind = tsv.kind = of_run.kind = LineFormat::Kind::delimited;
-  csv.quotes = of_run.quotes = true;
-  tsv.delimiter = '\t';
-  csv.columns = tsv.columns = {0, 1, 2, 3, 4, 5};
-  of_run.columns = {0, 1, 2, Columns::none, Columns::none, 4, 3, "t"};
-  json.kind = LineFormat::Kind::json;
-  json.keys = {"query", "doc", "score", "target", "aspect", {}, {}, {}};
-  return {{}, trec_eval, csv, tsv, json, of_run};
-}
-
-const std::vector<LineFormat>& formats() {
-  static const std::vector<LineFormat> all = all_formats();
-  return all;
-}
-
-/// What the first byte of an input chooses, and the rest.
-std::pair<size_t, Bytes> chosen_by(Bytes bytes) {
-  if (bytes.empty()) return {0, bytes};
-  return {static_cast<unsigned char>(bytes[0]), bytes.substr(1)};
-}
 
 // --- one line at a time: where it lies in memory does not matter ---
 
@@ -172,142 +146,6 @@ void numbers(Bytes text) {
   if (number_by_library(text, by_library) != is_number ||
       (is_number && std::bit_cast<uint64_t>(plain) != std::bit_cast<uint64_t>(by_library)))
     differ("our number and the library's", text);
-}
-
-// --- whole tables: neither blocks, nor short reads, nor threads matter ---
-
-namespace {
-
-std::string outcome(Bytes text, const LineFormat& format, const Plan& plan, size_t piece, Resources resources) {
-  try {
-    return bytes_of(evaluate_text(some_judgments(), in_pieces(text, piece, format), format, plan, resources));
-  } catch (const Error& e) {
-    return std::string(e.what()) + e.where;
-  }
-}
-
-void compare_run(Bytes text, const LineFormat& format, bool skip_bad) {
-  static const Plan strict = some_plan(), lenient = [] {
-    Plan plan = some_plan();
-    plan.skip_bad = true;
-    return plan;
-  }();
-  const Plan& plan = skip_bad ? lenient : strict;
-  const std::string whole = outcome(text, format, plan, text.size() + 1, {1, Resources::usual_memory});
-  if (outcome(text, format, plan, 3, {1, Resources::usual_memory}) != whole) differ("short reads", text);
-  if (is_one_of(text, 16) && outcome(text, format, plan, text.size() + 1, {2, 1 << 16}) != whole)
-    differ("threads", text);
-}
-
-bool is_text(Bytes text) {
-  try {
-    require_text(text, "fuzz");
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-/// Everything about judgments but the places of their lines.
-bool are_equal(const Qrels& a, const Qrels& b) {
-  if (a.size() != b.size() || a.has_targets() != b.has_targets() || a.has_aspects() != b.has_aspects()) return false;
-  const auto same_links = [](std::span<const Link> x, std::span<const Link> y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const Link& l, const Link& m) {
-      return l.judgment == m.judgment && l.label == m.label && l.gain == m.gain;
-    });
-  };
-  for (size_t i = 0; i < a.size(); ++i) {
-    const QueryJudgments &x = a[i], &y = b[i];
-    if (x.id != y.id || !std::equal(x.docs.begin(), x.docs.end(), y.docs.begin(), y.docs.end()) ||
-        !std::equal(x.gains.begin(), x.gains.end(), y.gains.begin(), y.gains.end()) ||
-        !same_links(x.targets, y.targets) || !same_links(x.aspects, y.aspects))
-      return false;
-  }
-  return true;
-}
-
-/// Judgments as files are read, and as lines that an engine hands over.
-void compare_judgments(Bytes text, const LineFormat& format) {
-  std::unique_ptr<Qrels> of_file, of_lines;
-  try {
-    of_file = read_qrels(in_pieces(text, 7, format), format, 1);
-    const std::string state = of_file->state();
-    if (Qrels::from_state(state)->state() != state) differ("states", text);
-  } catch (const Error&) {
-  }
-  QrelsBuilder builder;
-  if (format.kind == LineFormat::Kind::trec) builder.aspects_may_be_iterations();
-  BadRows bad;
-  uint64_t row = 0;
-  const bool is_complete = for_each_line(
-      text, "fuzz", format, Table::qrels,
-      [&](const Line& line) { builder.add(line.query, line.doc, line.value, ++row, line.target, line.aspect); }, bad);
-  if (!is_complete || !is_text(text)) return;  // read as a whole, or not at all
-  try {
-    if (bad.count == 0 && !builder.empty()) of_lines = builder.finish("fuzz", true);
-  } catch (const Error&) {
-  }
-  if (!of_file != !of_lines || (of_file && !are_equal(*of_file, *of_lines))) differ("files and lines", text);
-}
-
-}  // namespace
-
-void tables(Bytes bytes) {
-  const auto [choice, text] = chosen_by(bytes);
-  const LineFormat& format = formats()[choice % formats().size()];
-  const size_t use = choice / formats().size() % 3;
-  if (use == 2) compare_judgments(text, format);
-  else compare_run(text, format, use == 1);
-}
-
-// --- every kernel ---
-
-namespace {
-
-Plan all_measures(Ties ties) {
-  Plan plan;
-  plan.policy.ties = ties;
-  plan.policy.duplicates = Duplicates::first;
-  for (const Kernel& kernel : kernels()) {
-    Spec spec;
-    spec.kernel = &kernel;
-    spec.cutoff = 5;
-    plan.measures.push_back(spec);
-    plan.customs.emplace_back();
-    plan.group_next(plan.policy);
-  }
-  return plan;
-}
-
-/// Judgments with targets, aspects and negative gains.
-const std::shared_ptr<const Qrels>& judgments_by_aspect() {
-  static const std::shared_ptr<const Qrels> judged = [] {
-    const LineFormat format;
-    return std::shared_ptr<const Qrels>(
-        read_qrels(in_pieces("q 1 a 2\nq 2 a 1\nq 1 b 0\nq 2 c 3\nq 1 d -1\nr 1 a 1\n", 1000, format), format, 1));
-  }();
-  return judged;
-}
-
-}  // namespace
-
-void measures(Bytes bytes) {
-  static const Plan plans[] = {all_measures(Ties::docid), all_measures(Ties::average), all_measures(Ties::bounds)};
-  const auto [choice, text] = chosen_by(bytes);
-  const LineFormat& format = formats()[choice % formats().size()];
-  const Plan& plan = plans[choice / formats().size() % std::size(plans)];
-  try {
-    evaluate_text(judgments_by_aspect(), in_pieces(text, text.size() + 1, format), format, plan, Resources{1});
-  } catch (const Error&) {
-  }
-}
-
-void states(Bytes text) {
-  try {
-    const auto qrels = Qrels::from_state(text);
-    if (Qrels::from_state(qrels->state())->state() != qrels->state()) differ("states", text);
-  } catch (const Error&) {
-  }
 }
 
 }  // namespace gg::fuzz

@@ -3,7 +3,9 @@
 // A target compares ways that must agree: fast and slow readers, one thread and several, one piece and many.
 #pragma once
 #include <memory>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "evaluate.hpp"
 #include "identity.hpp"
@@ -18,6 +20,7 @@ void measures(Bytes text);  // every kernel under every treatment of ties
 void states(Bytes text);    // pickled judgments
 void arrow(Bytes bytes);    // Arrow tables through the C stream interface
 void parquet(Bytes bytes);  // Parquet files of flat columns
+void packed(Bytes bytes);   // rows that engines move between machines
 void urls(Bytes text);      // URLs and ids, reduced by rules
 void patterns(Bytes text);  // the rules themselves
 void texts(Bytes text);     // normal forms, markup, citations, times, people
@@ -30,6 +33,12 @@ void traces(Bytes text);    // conversations and Good Gain
 
 /// Some inputs, always the same ones, for comparisons that are too slow for each.
 bool is_one_of(Bytes input, size_t every);
+
+/// The lines of a text; the last of `most` holds the rest.
+std::vector<std::string> lines_of(Bytes text, size_t most);
+
+/// Changes a value of a JSON text; false if it has too few of them.
+bool change_value(std::string& text, std::mt19937_64& random);
 
 // --- shared by targets ---
 
