@@ -89,7 +89,7 @@ def _stripper(affixes: tuple[str, str]) -> Callable[[str], str]:
 
 def _affixes(groups: Sequence[Group], form: Callable[[str], str]) -> tuple[str, str] | None:
     """What the ids of one side have before and after those of the other, most often."""
-    found: Counter[tuple[str, str]] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
     for group in groups[:_PAIRS]:
         known = [form(name) for name in sorted(group.judged)[:_PAIRS]]
         others = [form(name) for name in group.others[:_PAIRS]]
@@ -103,8 +103,8 @@ def _affixes(groups: Sequence[Group], form: Callable[[str], str]) -> tuple[str, 
                     # Within a number or a word it is a coincidence.
                     edges = (before[-1:] + inner[:1], inner[-1:] + after[:1])
                     if not any(len(e) == 2 and (e.isdigit() or e.isalpha()) for e in edges):
-                        found[before, after] += 1
-    return found.most_common(1)[0][0] if found else None
+                        seen[before, after] += 1
+    return seen.most_common(1)[0][0] if seen else None
 
 
 class Group(NamedTuple):
