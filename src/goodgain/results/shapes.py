@@ -108,7 +108,11 @@ EVALUATION = {
 }
 
 COMPARISON = {
-    "settings": {str: (str, int, float, type(None), bool, list, dict)},
+    "settings": {
+        "test": TEXT, "correction": TEXT, "alpha": NUMBER, "confidence": NUMBER, "tie": NUMBER,
+        "unpaired": TEXT, "seeds?": TEXT, "permutations": WHOLE, "bootstraps": WHOLE, "seed": WHOLE,
+        "by?": MAYBE_TEXT, "primary?": [TEXT],
+    },
     "baselines": [TEXT],
     "systems": [TEXT],
     "measures": _MEASURES,
