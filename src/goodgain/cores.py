@@ -16,9 +16,9 @@ def thread_count(threads: int | None) -> int:
     """The number of threads to use: the user's, or one for each available core."""
     if threads is None:
         return available_cores()
-    if threads < 1:
-        raise UsageError(f"threads must be a positive integer, got {threads}")
-    return threads
+    if type(threads) is bool or not hasattr(threads, "__index__") or not 1 <= int(threads) < 2**63:
+        raise UsageError(f"threads must be a positive integer, got {threads!r:.80}")
+    return int(threads)
 
 
 USUAL_MEMORY = 2**30

@@ -162,6 +162,13 @@ def core_errors() -> Iterator[None]:
         raise from_core(error) from None
     except MemoryError:
         raise out_of_memory() from None
+    except RecursionError:
+        raise nested_too_deeply() from None
+
+
+def nested_too_deeply() -> InputError:
+    """The error for objects that are deep, or contain themselves, where numbers are expected."""
+    return InputError("the data are nested too deeply, or contain themselves")
 
 
 def out_of_memory() -> InputError:

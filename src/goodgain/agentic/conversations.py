@@ -305,7 +305,14 @@ def line_of(trace: Any) -> bytes:
             f"a {type(trace).__name__} is not a trace",
             hint="use Trace objects, or dictionaries in the canonical form",
         )
-    return json.dumps(trace, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    try:
+        text = json.dumps(trace, ensure_ascii=False)
+    except (RecursionError, ValueError):
+        raise InputError(
+            "a trace is nested too deeply, or contains itself",
+            hint="expected plain data, as in JSON",
+        ) from None
+    return text.encode("utf-8", "surrogateescape")
 
 
 def require_unchanged(

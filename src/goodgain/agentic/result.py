@@ -344,6 +344,9 @@ class GoodGain(GainTables, SavedAsJson, AsFrames, Reportable):
         """The reverse of `to_dict`."""
         import datetime
 
+        from goodgain.results.shapes import GOOD_GAIN, require_shape
+
+        require_shape(data, GOOD_GAIN)
         created = datetime.datetime.fromisoformat(data["created"]).timestamp()
         systems = [SystemGain.from_dict(s) for s in data["systems"]]
         settings = GainSettings(**data["settings"])

@@ -370,6 +370,17 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
+        from goodgain.results.shapes import COMPARISON, DamagedError, require_shape
+
+        require_shape(data, COMPARISON)
+        known = {*data["systems"], *data["baselines"]}
+        for i, pair in enumerate(data["pairs"]):
+            if not {pair["system"], pair["baseline"]} <= known:
+                raise DamagedError(f"pairs[{i}]")
+        for system, means in data["means"].items():
+            for m in data["measures"]:
+                if (label := m if isinstance(m, str) else m["label"]) not in means:
+                    raise DamagedError(f"means.{system}.{label}")
         saved = data["settings"]
         settings = Settings(**{**saved, "primary": tuple(saved.get("primary", ()))})
         # Version 0.1 recorded the direction with the pairs, and only labels of measures.

@@ -74,6 +74,15 @@ class Standings:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Standings:
         """The reverse of `to_dict`."""
+        from goodgain.results.shapes import STANDINGS, DamagedError, require_shape
+
+        require_shape(data, STANDINGS, "standings")
+        size = len(data["systems"])
+        for name in ("means", "differences", "p"):
+            if len(data[name]) != size or (
+                name != "means" and any(len(row) != size for row in data[name])
+            ):
+                raise DamagedError(f"standings.{name}")
         values = dict(data)
         for name in ("systems", "means"):
             values[name] = tuple(values[name])

@@ -84,6 +84,7 @@ def resolve(
         return _file(os.fspath(value), table, columns, name)
     if isinstance(value, Mapping):
         return _dictionary(value, table, columns, name or table)
+    value = collected(value, name or table)
     if hasattr(value, "__arrow_c_stream__"):
         return _arrow(value, table, columns, name or table)
     if type(value).__module__.startswith("pyarrow.") and hasattr(value, "to_reader"):
@@ -92,12 +93,36 @@ def resolve(
         from goodgain.io.arrow_pieces import ArrowDataset
 
         return _arrow(ArrowDataset(value, name or table), table, columns, name or table)
+    if hasattr(value, "readline"):  # its lines would be taken for rows or names
+        raise InputError(
+            f"cannot read {'a run' if table == 'run' else 'judgments'} from an open file",
+            hint="pass its path instead, or the rows that it holds",
+        )
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return _listed(value, table, columns, name or table)
     raise InputError(
-        f"cannot read {'a run' if table == 'run' else 'judgments'} from {value!r:.80}",
+        f"cannot read {'a run' if table == 'run' else 'judgments'} from {shown(value)}",
         hint="expected a path, {query: {document: number}}, rows, or a data frame",
     )
+
+
+def shown(value: Any) -> str:
+    """The start of a value for a message; one that contains itself or is deep has no text."""
+    try:
+        return f"{value!r:.80}"
+    except Exception:
+        return f"a {type(value).__name__}"
+
+
+def collected(value: Any, name: str) -> Any:
+    """The table of a lazy frame of polars; anything else as it is."""
+    if not (hasattr(value, "collect") and type(value).__module__.startswith("polars.")):
+        return value
+    try:
+        return value.collect()
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"cannot read the data: {reason:.200}", where=name) from None
 
 
 def _file(
@@ -237,7 +262,7 @@ def _listed(
     """Rows, or in a run rows that each hold a query and the list of its results."""
     if not isinstance(content, Iterable) or isinstance(content, str | bytes):
         raise InputError(
-            f"cannot read {'a run' if table == 'run' else 'judgments'} from {content!r:.80}",
+            f"cannot read {'a run' if table == 'run' else 'judgments'} from {shown(content)}",
             where=name,
             hint="expected {query: {document: number}} or a list of rows",
         )

@@ -224,6 +224,12 @@ class Calibration(SavedAsJson, Reportable):
         scale = data.get("scale")
         if data.get("format", cls.FORMAT) < 2:
             data = _from_first_format(data)
+        from goodgain.results.shapes import CALIBRATION, DamagedError, require_shape
+
+        require_shape(data, CALIBRATION)
+        size = len(data["grades"])
+        if [len(row) for row in data["matrix"]] != [size] * size:
+            raise DamagedError("matrix")
         values = {f.name: data[f.name] for f in fields(cls) if f.name not in _OPTIONAL}
         return cls(
             **values

@@ -10,11 +10,19 @@ from goodgain._core import CoreError, Prepared
 from goodgain.cores import memory_limit, thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
-from goodgain.errors import DisjointError, InputError, UsageError, core_errors, from_core
+from goodgain.errors import (
+    DisjointError,
+    InputError,
+    UsageError,
+    core_errors,
+    from_core,
+    nested_too_deeply,
+)
 from goodgain.io.columns import columns_of, looks_like_header
 from goodgain.io.limits import counted_rows, current_limits
 from goodgain.io.naming import is_place, unique_names
 from goodgain.io.result_lists import is_query_row
+from goodgain.io.sources import collected
 from goodgain.io.span_tables import is_span_table
 from goodgain.measures.definition import Measure
 from goodgain.measures.grammar import parse_all
@@ -89,7 +97,8 @@ def evaluate(
     0.5
     """
     if not isinstance(measures, str | Measure):
-        measures = tuple(measures)
+        measures = tuple(_listed(measures))
+    qrels, runs = collected(qrels, "qrels"), collected(runs, "run")
     if is_span_table(qrels):
         from goodgain.ranking.spans import evaluate_spans
 
@@ -276,9 +285,11 @@ class Evaluator:
         """The measures of one run or of several."""
         if current_limits() is None:  # the fast path of training loops
             try:
-                scores = self._measure_plain(runs)
+                scores = None if runs is None else self._measure_plain(runs)
             except CoreError as error:
                 raise self._explained(from_core(error), runs) from None
+            except RecursionError:
+                raise nested_too_deeply() from None
             if scores is not None:
                 return Evaluation.of_call(self.conditions, self, scores, runs)
         listed = several_runs(runs, skip_bad=self.skip_bad)
@@ -464,7 +475,7 @@ def _recipe(
     measures: Measures, policy: Policy, preset: str, explicit: frozenset[str], skip_bad: bool
 ) -> Recipe:
     """Recipes of built-in measures are cached, so that a loop parses once."""
-    key = measures if isinstance(measures, str | Measure) else tuple(measures)
+    key = measures if isinstance(measures, str | Measure) else tuple(_listed(measures))
     try:
         hash(key)
     except TypeError:  # not a measure: the parser raises the error
@@ -475,11 +486,20 @@ def _recipe(
     return prepared
 
 
+def _listed(measures: Iterable[str | Measure]) -> Iterable[str | Measure]:
+    if isinstance(measures, Iterable):
+        return measures
+    raise UsageError(
+        f"measures must be text or a list, got {measures!r:.80}", hint='for example "nDCG@10 AP RR"'
+    )
+
+
 def several_runs(
     runs: Any, columns: Mapping[str, str] | None = None, *, skip_bad: bool = False
 ) -> list[Run]:
     """One run or several, each with a name of its own; what the caller passed is never changed."""
-    if hasattr(runs, "__next__") and not hasattr(runs, "__arrow_c_stream__"):  # of runs or of rows
+    is_other = hasattr(runs, "__arrow_c_stream__") or hasattr(runs, "readline")
+    if hasattr(runs, "__next__") and not is_other:  # of runs or of rows
         runs = list(counted_rows(runs, "run"))
     if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
         names: dict[str, Any] = {}

@@ -443,8 +443,21 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
         from goodgain.measures.custom import saved_measure
+        from goodgain.results.shapes import (
+            EVALUATION,
+            DamagedError,
+            require_lengths,
+            require_shape,
+        )
 
+        require_shape(data, EVALUATION)
         measures = tuple(saved_measure(measure) for measure in data["measures"])
+        for i, run in enumerate(data["runs"]):
+            place = f"runs[{i}].values"
+            require_lengths(run["values"], len(run["queries"]), place)
+            missing = next((m for m in measures if m.label not in run["values"]), None)
+            if missing is not None:
+                raise DamagedError(f"{place}.{missing.label}")
         saved = Saved(data["version"], data["created"], data["inputs"])
         preset, policy = data.get("preset", "default"), Policy(**data["policy"])
         from goodgain.ranking.saved_inputs import SavedInputs
@@ -484,6 +497,10 @@ class _SavedValues(ValuesInMemory):
         facts = dict(self._run["coverage"])
         if facts["judged_at_10"] is None:
             facts["judged_at_10"] = math.nan
+        from dataclasses import fields
+
+        known = {field.name for field in fields(Coverage)}  # later versions may save more
+        facts = {name: value for name, value in facts.items() if name in known}
         return Coverage(**{**facts, "notes": tuple(facts.get("notes", ()))})
 
 
