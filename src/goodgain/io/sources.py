@@ -95,9 +95,11 @@ def resolve(
         return _arrow(ArrowDataset(value, name or table), table, columns, name or table)
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return _listed(value, table, columns, name or table)
+    hint = "expected a path, {query: {document: number}}, rows, or a data frame"
+    if hasattr(value, "collect"):  # of polars, narwhals and others
+        hint = "a lazy frame has no rows yet: collect() it, or pass the path of its files"
     raise InputError(
-        f"cannot read {'a run' if table == 'run' else 'judgments'} from {value!r:.80}",
-        hint="expected a path, {query: {document: number}}, rows, or a data frame",
+        f"cannot read {'a run' if table == 'run' else 'judgments'} from {value!r:.80}", hint=hint
     )
 
 
