@@ -44,22 +44,27 @@ REAL = {
     "robust03 uic": ("robust03/robust03_qrels.txt", "robust03/runs/input.uic0301.gz"),
     "trec_covid": ("trec_covid/round1/qrels-rnd1.txt", "trec_covid/round1/runs/BITEM_stem.gz"),
 }
-COLLECTIONS = ("generated", *REAL)
+COLLECTIONS = ("generated", "docs_rag", *REAL)
+PRESETS = ("trec_eval", "trec_eval9", "ir_measures", "ranx", "beir", "elasticsearch")
 SETTINGS = [
     {}, {"threshold": 1}, {"gain": "exp"}, {"discount": "none"}, {"patience": 0.5}, {"turn": "all"},
 ]  # fmt: skip
 
 
 def policies():
-    """The default, and every choice of every policy, by name."""
+    """The default, every choice of every policy, and the conventions of every other tool, by name."""
     yield "default", {}
     for name, values in POLICIES.items():
         for value in values:
             yield f"{name}={value}", {name: value}
+    for preset in PRESETS:
+        yield f"preset={preset}", {"preset": preset}
 
 
 def collection(name, data):
     """(judgments, run) of one of the collections."""
+    if name == "docs_rag":
+        return docs_rag(Path(data) / name)
     if name != "generated":
         qrels, run = REAL[name]
         return str(Path(data) / qrels), str(Path(data) / run)
@@ -83,8 +88,25 @@ def collection(name, data):
     return gg.Qrels(judged), run
 
 
+def docs_rag(folder):
+    """Chunks by how many words they share with a question, so that many tie."""
+    questions = json.loads((folder / "docs_evaluation_dataset.json").read_text())
+    chunks = {
+        chunk["chunk_link"]: set(chunk["text"].lower().split())
+        for chunk in json.loads((folder / "anthropic_docs.json").read_text())
+    }
+    judged = {each["id"]: dict.fromkeys(each["correct_chunks"], 1) for each in questions}
+    run = {}
+    for each in questions:
+        words = set(each["question"].lower().split())
+        run[each["id"]] = {link: float(len(words & text)) for link, text in chunks.items()}
+    return gg.Qrels(judged), run
+
+
 def labels_of(collection_name, policy, labels):
     """The measures that are compared: those over targets and aspects need such judgments."""
+    if policy.startswith("preset="):
+        labels = supported(labels, policy.partition("=")[2])
     if policy == "unjudged=bounds":
         return [label for label in labels if label in BOUNDED]
     if collection_name == "generated":
@@ -98,13 +120,18 @@ NEEDS_MORE = (
 )  # fmt: skip
 
 
-def digests(name, data, labels):
-    """{policy: {measure: digest}}, of all labels of a measure; policies that change nothing are left out."""
-    qrels, run = collection(name, data)
+def digests(name, data, labels, only=None, of_collection=None, **resources):
+    """{policy: {measure: digest}}, of all labels of a measure; policies that change nothing are left out.
+
+    `only` are some policies; `of_collection` is the same data in another form or order.
+    """
+    qrels, run = of_collection or collection(name, data)
     result = {}
     for policy, choice in policies():
+        if only and policy not in only:
+            continue
         chosen = labels_of(name, policy, labels)
-        scores = gg.evaluate(qrels, {"run": run}, chosen, **choice)["run"]
+        scores = gg.evaluate(qrels, {"run": run}, chosen, **choice, **resources)["run"]
         bounds = ("", "lower", "upper") if "bounds" in policy else ("",)
         states = {}
         for label in chosen:
@@ -160,12 +187,12 @@ def gain_digests(measures=None):
     return result
 
 
-def supported(labels):
-    """Those of the labels that this version of the package knows."""
+def supported(labels, preset="default"):
+    """Those of the labels that this version of the package knows, and has in a preset."""
     known = []
     for label in labels:
         try:
-            gg.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, label)
+            gg.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, label, preset=preset)
         except gg.GoodgainError as error:
             if "target" not in str(error) and "aspect" not in str(error):
                 continue

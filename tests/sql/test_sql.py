@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 from sql_values import EXACT, POLICIES, collection, same_bits, values
@@ -156,6 +157,74 @@ def test_single_precision_needs_a_type():
     for dialect in ("bigquery", "snowflake"):
         with pytest.raises(UsageError, match="it has no 32-bit numbers"):
             compile_sql("AP", dialect, scores="single")
+
+
+NAMES = (
+    "select", "group", "Query", "a b", "x;y", "o'clock", "`tick`", "-- x", "Ω", '"a.b"', '"""q"""', "TABLE",
+)  # fmt: skip
+IDS = (
+    "1", "01", "1e3", "a b", "é", "e\u0301", "A", "a", "ａ", "😀", "\uffff", "'", '"', ";", "NULL", "nan",
+    "9223372036854775808", "%", "tab\tx", "\\N", "\\", "a ", "  a", "zz" * 40,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_hostile_names_ids_and_numbers(seed):
+    """Quotes, reserved words and whatever sorts otherwise elsewhere: ids are compared by their bytes."""
+    rng = random.Random(seed)
+    queries = rng.sample(IDS, 4)
+    judged = [
+        (query, doc, rng.choice((-2.0, 0.0, 0.5, 1.0, 2.0, 3.25)))
+        for query in queries
+        for doc in rng.sample(IDS, rng.randrange(1, len(IDS)))
+    ]
+    scores = (0.0, -0.0, 1.0, 2.0, 1e-320, 1e308, -1e308, 2.0**53, 2.0**53 + 2, 1 / 3, rng.random())
+    ranked = [
+        (query, doc, rng.choice(scores))
+        for query in (*queries[1:], "unjudged")
+        for doc in rng.sample(IDS, rng.randrange(1, len(IDS)))
+    ]
+    names = rng.sample(NAMES, 4)
+    tables = Tables(**dict(zip(("query", "doc", "gain", "score"), names, strict=True)))
+    db = connection(judged, ranked)
+    dialect = DIALECTS["duckdb"]
+    query, doc, gain, score = map(dialect.identifier, names)
+    for table, column, name in (
+        ("qrels", "query", query), ("qrels", "doc", doc), ("qrels", "gain", gain),
+        ("run", "query", query), ("run", "doc", doc), ("run", "score", score),
+    ):  # fmt: skip
+        if name.strip('"').lower() != column:
+            db.execute(f"ALTER TABLE {table} RENAME COLUMN {column} TO {name}")
+    for policies in ({}, {"ties": "docid-ascending", "missing": "skip"}, {"unjudged": "remove"}):
+        text = compile_sql(EXACT, "duckdb", tables=tables, per_query=True, **policies)
+        rows = db.execute(text).fetchall()
+        local = gg.evaluate(judged, ranked, EXACT, **policies).per_query["run"]
+        assert {row[1] for row in rows} == set(local)
+        for row in rows:
+            for value, expected in zip(row[2:], local[row[1]].values(), strict=True):
+                same = (value is None and math.isnan(expected)) or value == expected
+                assert same, (row[1], value, expected)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name", "identifier"),
+    [
+        ("duckdb", "lake.runs", '"lake"."runs"'),
+        ("duckdb", '"lake.runs"', '"lake.runs"'),
+        ("duckdb", '"my lake".runs', '"my lake"."runs"'),
+        ("duckdb", 'x" --', '"x"" --"'),
+        ("duckdb", '"a"; DROP TABLE t; --"', '"""a""; DROP TABLE t; --"""'),
+        ("bigquery", "project.lake.runs", "`project`.`lake`.`runs`"),
+        ("bigquery", "`project.lake`.runs", "`project.lake`.`runs`"),
+        ("spark", "a`b", "`a``b`"),
+        ("snowflake", "lake.runs", "lake.runs"),
+        ("snowflake", "order", '"order"'),
+        ("snowflake", '"Order"', '"Order"'),
+    ],
+)
+def test_identifiers(dialect, name, identifier):
+    """Names may be quoted by the user; whatever is not well quoted is quoted as a whole."""
+    assert DIALECTS[dialect].identifier(name) == identifier
 
 
 def test_every_kernel_is_certified():

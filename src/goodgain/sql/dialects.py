@@ -10,6 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Words that Snowflake does not take as names without quotes.
+_RESERVED = frozenset((
+    "account", "all", "alter", "and", "any", "as", "between", "by", "case", "cast", "check", "column",
+    "connect", "connection", "constraint", "create", "cross", "current", "current_date", "current_time",
+    "current_timestamp", "current_user", "database", "delete", "distinct", "drop", "else", "exists",
+    "false", "following", "for", "from", "full", "grant", "group", "gscluster", "having", "ilike", "in",
+    "increment", "inner", "insert", "intersect", "into", "is", "issue", "join", "lateral", "left",
+    "like", "localtime", "localtimestamp", "minus", "natural", "not", "null", "of", "on", "or", "order",
+    "organization", "qualify", "regexp", "revoke", "right", "rlike", "row", "rows", "sample", "schema",
+    "select", "set", "some", "start", "table", "tablesample", "then", "to", "trigger", "true",
+    "try_cast", "union", "unique", "update", "using", "values", "view", "when", "whenever", "where",
+    "with",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +46,13 @@ class Dialect:
     names_first_row: bool = True  # an inline table by VALUES with names after it
 
     def identifier(self, name: str) -> str:
-        """A name of the user's: parts between dots are quoted where they have to be."""
-        return ".".join(self._part(part) for part in name.split("."))
+        """A name of the user's: parts between dots are quoted where they have to be and are not."""
+        quoted = f"{self.quote}(?:[^{self.quote}]|{self.quote * 2})+{self.quote}"
+        parts = re.findall(rf"(?:^|\.)({quoted}(?=\.|\Z)|[^.]*)", name)
+        return ".".join(p if re.fullmatch(quoted, p) else self._part(p) for p in parts)
 
     def _part(self, name: str) -> str:
-        if self.keeps_case and _PLAIN.fullmatch(name):
+        if self.keeps_case and _PLAIN.fullmatch(name) and name.lower() not in _RESERVED:
             return name
         return f"{self.quote}{name.replace(self.quote, 2 * self.quote)}{self.quote}"
 
