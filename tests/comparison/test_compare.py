@@ -461,7 +461,7 @@ def test_exports(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a saved comparison"):
         Comparison.load(tmp_path / "x.json")
     (tmp_path / "x.json").write_text('{"goodgain": "comparison", "format": 1}')
-    with pytest.raises(InputError, match="is damaged: 'settings'"):
+    with pytest.raises(InputError, match="is damaged: settings is missing or invalid"):
         Comparison.load(tmp_path / "x.json")
     assert len(found.to_pandas()) == len(found.to_polars()) == found.to_arrow().num_rows == 1
 
