@@ -101,12 +101,12 @@ def resolve(
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return _listed(value, table, columns, name or table)
     raise InputError(
-        f"cannot read {'a run' if table == 'run' else 'judgments'} from {shown(value)}",
+        f"cannot read {'a run' if table == 'run' else 'judgments'} from {excerpt(value)}",
         hint="expected a path, {query: {document: number}}, rows, or a data frame",
     )
 
 
-def shown(value: Any) -> str:
+def excerpt(value: Any) -> str:
     """The start of a value for a message; one that contains itself or is deep has no text."""
     try:
         return f"{value!r:.80}"
@@ -262,7 +262,7 @@ def _listed(
     """Rows, or in a run rows that each hold a query and the list of its results."""
     if not isinstance(content, Iterable) or isinstance(content, str | bytes):
         raise InputError(
-            f"cannot read {'a run' if table == 'run' else 'judgments'} from {shown(content)}",
+            f"cannot read {'a run' if table == 'run' else 'judgments'} from {excerpt(content)}",
             where=name,
             hint="expected {query: {document: number}} or a list of rows",
         )

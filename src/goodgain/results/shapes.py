@@ -25,7 +25,7 @@ class DamagedError(ValueError):
 def require_shape(value: Any, shape: Any, place: str = "") -> None:
     """Raise DamagedError with the place of the first value that does not fit."""
     if isinstance(shape, Row):
-        if not isinstance(value, list) or len(value) != len(shape):
+        if not isinstance(value, list | tuple) or len(value) != len(shape):
             raise DamagedError(place)
         for i, (each, inner) in enumerate(zip(value, shape, strict=True)):
             require_shape(each, inner, f"{place}[{i}]")
@@ -39,7 +39,7 @@ def require_shape(value: Any, shape: Any, place: str = "") -> None:
 
 
 def _require_list(value: Any, shape: Any, place: str) -> None:
-    if not isinstance(value, list):
+    if not isinstance(value, list | tuple):  # in a pickle it may be either
         raise DamagedError(place)
     if type(shape) is tuple and set(map(type, value)) <= set(shape):
         return  # a column of a million numbers

@@ -48,8 +48,8 @@ class Dialect:
     def identifier(self, name: str) -> str:
         """A name of the user's: parts between dots are quoted where they have to be and are not."""
         quoted = f"{self.quote}(?:[^{self.quote}]|{self.quote * 2})+{self.quote}"
-        parts = re.findall(rf"(?:^|\.)({quoted}(?=\.|\Z)|[^.]*)", name)
-        return ".".join(p if re.fullmatch(quoted, p) else self._part(p) for p in parts)
+        names = re.findall(rf"(?:^|\.)({quoted}(?=\.|\Z)|[^.]*)", name)
+        return ".".join(p if re.fullmatch(quoted, p) else self._part(p) for p in names)
 
     def _part(self, name: str) -> str:
         if self.keeps_case and _PLAIN.fullmatch(name) and name.lower() not in _RESERVED:
