@@ -14,10 +14,12 @@ namespace {
 
 using Type = ThriftReader::Type;
 
-[[noreturn]] void unreadable(const char* what) { bad_input(std::string("this Parquet file needs pyarrow: ") + what); }
+[[noreturn]] void unreadable(const char* what) {
+  bad_input(std::string("this Parquet file needs pyarrow: ") + what, {}, "install it: pip install 'goodgain[arrow]'");
+}
 
 void require(bool holds) {
-  if (!holds) bad_input("damaged Parquet metadata");
+  if (!holds) bad_input("damaged Parquet metadata", {}, "write the file again, or copy it once more");
 }
 
 size_t size_from(int64_t value) {

@@ -12,7 +12,7 @@ namespace gg {
 
 namespace {
 
-[[noreturn]] void damaged() { bad_input("damaged Parquet data"); }
+[[noreturn]] void damaged() { bad_input("damaged Parquet data", {}, "write the file again, or copy it once more"); }
 
 inline void require(bool holds) {
   if (!holds) [[unlikely]]
@@ -121,7 +121,9 @@ void HybridReader::read(uint32_t* to, size_t count) {
 
 ParquetReader::ParquetReader(const ParquetFile& file, size_t group, size_t column)
     : file_(file), column_(file.columns()[column]), chunk_(file.groups()[group].chunks[column]), at_(chunk_.begin) {
-  if (!chunk_.is_readable) bad_input("this Parquet file needs pyarrow: its values are encoded in another way");
+  if (!chunk_.is_readable)
+    bad_input("this Parquet file needs pyarrow: its values are encoded in another way", {},
+              "install it: pip install 'goodgain[arrow]'");
 }
 
 ParquetPage ParquetReader::header() {

@@ -293,7 +293,7 @@ std::unique_ptr<Qrels> read_parquet_qrels(const ParquetTable& table, const Colum
     std::vector<double> gains;
     uint64_t number = 0;
     const auto require = [](bool holds) {  // pyarrow's way of reading says where
-      if (!holds) bad_input("a value is missing");
+      if (!holds) bad_input("a value is missing", {}, "fill it, or remove the row");
     };
     for (const auto& file : table.files)
       for (size_t g = 0; g < file->groups().size(); ++g) {
@@ -324,7 +324,8 @@ std::unique_ptr<Qrels> read_parquet_qrels(const ParquetTable& table, const Colum
           }
         }
       }
-    if (builder.empty()) bad_input("the table contains no judgments", table.name);
+    if (builder.empty())
+      bad_input("the table contains no judgments", table.name, "was it written completely, or filtered?");
     auto qrels = builder.finish(table.name, false);
     const ParquetFile& first = *table.files.front();
     qrels->query_kind = id_kind(first.columns()[first.find(names.query)]);
@@ -345,7 +346,7 @@ std::vector<std::string> distinct_ids(const ParquetTable& table, const std::stri
         reader.read(ids, rows);
         const char* last = nullptr;  // values of a dictionary are the same bytes
         for (const Bytes id : ids) {
-          if (!id.data()) bad_input("missing id");
+          if (!id.data()) bad_input("missing id", {}, "every row needs a query and a document");
           if (id.data() != last || id.empty()) values.add(id);
           last = id.data();
         }

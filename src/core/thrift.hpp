@@ -96,7 +96,7 @@ class ThriftReader {
   void skip_element(Type type) { type == yes || type == no ? pass(1) : skip(type); }
 
   static void require(bool holds) {
-    if (!holds) bad_input("damaged Parquet metadata");
+    if (!holds) bad_input("damaged Parquet metadata", {}, "write the file again, or copy it once more");
   }
 
   void pass(size_t bytes) {
