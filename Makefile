@@ -12,7 +12,7 @@ QUICK := -n 2 -m "not slow and not spark and not browser"
 demo: $(VENV)/installed
 	$(BIN)/goodgain demo
 
-# Under a minute after the build: fewer examples for properties, and bytecode of the tests cached between runs.
+# Without slow tests: fewer examples for properties, and bytecode of the tests cached between runs.
 quick: $(VENV)/tested-with
 	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= GOODGAIN_HYPOTHESIS=quick $(BIN)/python -m pytest $(QUICK)
 
