@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from goodgain import __version__
-from goodgain.errors import GoodgainError, InputError, UsageError
+from goodgain.errors import GoodgainError, InputError, UsageError, file_not_found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,7 +88,7 @@ def sentence(text: str, name: str = "") -> GoodgainError:
         )
     reason = _reason(text)
     if name and reason.startswith("Path does not exist: "):
-        return InputError(f"file not found: '{name}'", hint="check the spelling and the folder")
+        return file_not_found(name)
     return InputError(f"Spark cannot finish the job: {reason}", where=name)
 
 

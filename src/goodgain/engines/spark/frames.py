@@ -24,7 +24,7 @@ from goodgain.engines.spark.texts import (
     text_array,
 )
 from goodgain.engines.spark.worker import PACKED, PackTask, packed
-from goodgain.errors import InputError, UsageError
+from goodgain.errors import InputError, UsageError, file_not_found
 from goodgain.io.arrow_files import is_integer_key
 from goodgain.io.columns import core_columns, find_columns, has_column, looks_like_header
 from goodgain.io.files import query_rows
@@ -255,8 +255,7 @@ def _spark_errors(path: str) -> Iterator[None]:
             yield
     except InputError as error:
         if "Path does not exist: " in error.message:
-            hint = "check the spelling and the folder"
-            raise InputError(f"file not found: '{path}'", hint=hint) from None
+            raise file_not_found(path) from None
         is_file = (local := local_path(path)) is not None and local.is_file()
         if "Could not read footer" in error.message or (
             is_file and "Unable to infer schema for Parquet" in error.message
