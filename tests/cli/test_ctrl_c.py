@@ -52,10 +52,15 @@ def test_ctrl_c(folder, server, command):
         if not outcome.was_interrupted:
             assert waiting <= (command in SERVERS), outcome  # it was faster, or ends by Ctrl-C
             continue
-        # Before the first line of goodgain runs, Python itself ends by the signal, which shells call 130.
+        # Before the first line of goodgain and after the last, the signal ends Python itself: 130 to a shell.
         assert outcome.status in (130, -signal.SIGINT), outcome
         assert outcome.processor < SOON, outcome
         assert outcome.seconds < 20, outcome
         if outcome.status == 130:
             assert "Traceback" not in outcome.errors, outcome
+        if left and outcome.status == -signal.SIGINT:  # after the last: then all of it is there
+            left = sorted(
+                {*left} ^ {*attempt(folder, words_of(command, server.server_port), None).written}
+            )
+            clean(folder, outcome.written)
         assert not left, outcome
