@@ -44,8 +44,9 @@ def _core_table(files: Files) -> ParquetTable | None:
         if file.keys:
             return None
     from goodgain._core import CoreError, ParquetTable
+    from goodgain.io.compression import gzip_page, zstd_page
 
-    table, columns = ParquetTable(files.name), None
+    table, columns = ParquetTable(files.name, gzip_page, zstd_page), None
     try:
         for file in files.files:
             table.add(os.open(file.name, os.O_RDONLY | getattr(os, "O_BINARY", 0)), file.name)
