@@ -28,6 +28,7 @@ size_t size_from(int64_t value) {
 }
 
 enum Encoding { plain = 0, plain_dictionary = 2, run_lengths = 3, packed_bits = 4, dictionary = 8 };
+constexpr size_t most_of_page = 0x7fffffff;       // values, and bytes
 constexpr int utf8 = 0, int_8 = 15, int_64 = 18;  // converted types
 
 /// An element of the schema.
@@ -341,6 +342,7 @@ ParquetPage read_page_header(Bytes bytes) {
   page.has_run_lengths = levels == run_lengths;
   if ((!page.has_dictionary && encoding != plain) || repetitions != 0)
     unreadable("its values are encoded in another way");
+  require(page.values <= most_of_page && page.size <= most_of_page);
   require(page.levels <= page.size && page.levels <= page.compressed);
   return page;
 }

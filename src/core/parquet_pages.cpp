@@ -191,6 +191,7 @@ const std::vector<int64_t>& ParquetReader::dictionary() const {
 }
 
 void ParquetReader::keep_dictionary(const ParquetPage& page) {
+  require(!dictionary_page_);  // its texts may be in use
   plain_ = body(page, chunk_.codec).bytes();
   dictionary_page_ = std::move(used_.back());  // its texts are used to the end
   used_.pop_back();
