@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 
 #include "error.hpp"
@@ -249,10 +250,9 @@ void ParquetReader::next_page() {
 
 void ParquetReader::forget() {
   // The last page may still be read from.
-  while (used_.size() > 1 || (left_ == 0 && !used_.empty())) {
-    free_.push_back(std::move(used_.front()));
-    used_.erase(used_.begin());
-  }
+  const auto kept = used_.end() - (left_ > 0 && !used_.empty() ? 1 : 0);
+  free_.insert(free_.end(), std::make_move_iterator(used_.begin()), std::make_move_iterator(kept));
+  used_.erase(used_.begin(), kept);
 }
 
 // --- values ---
@@ -329,8 +329,14 @@ void ParquetReader::read_values(T* to, uint8_t* valid, size_t rows) {
 }
 
 void ParquetReader::read(Bytes* to, size_t rows) { read_values(to, nullptr, rows); }
-void ParquetReader::read(double* to, size_t rows) { read_values(to, nullptr, rows); }
-void ParquetReader::read(int64_t* to, uint8_t* valid, size_t rows) { read_values(to, valid, rows); }
+void ParquetReader::read(double* to, size_t rows) {
+  forget();
+  read_values(to, nullptr, rows);
+}
+void ParquetReader::read(int64_t* to, uint8_t* valid, size_t rows) {
+  forget();
+  read_values(to, valid, rows);
+}
 
 /// Passes over what was skipped inside pages.
 void ParquetReader::catch_up() {

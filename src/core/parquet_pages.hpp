@@ -42,7 +42,7 @@ class HybridReader {
   uint64_t bit_ = 0;
 };
 
-/// Reads a column from row to row. Texts point into pages that stay until `forget`.
+/// Reads a column from row to row. Texts point into pages that stay until `forget`; numbers need none.
 class ParquetReader {
  public:
   ParquetReader(const ParquetFile& file, size_t group, size_t column);
