@@ -313,13 +313,28 @@ class Watch:
 
     def _look(self) -> None:
         while not self._over.wait(0.1):
-            for path in Path("/proc").glob("[0-9]*"):
+            for path in _descendants(os.getpid()):
                 try:
                     if b"pyspark.daemon" in (path / "cmdline").read_bytes():
                         pages = int((path / "statm").read_text().split()[1])
                         self.peak = max(self.peak, pages * os.sysconf("SC_PAGE_SIZE") / 2**20)
                 except (OSError, IndexError):
                     continue
+
+
+def _descendants(pid: int) -> list[Path]:
+    """The processes that a process started, and those that they started: others may run Spark, too."""
+    children: dict[int, list[Path]] = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = (path / "stat").read_text().rpartition(")")[2].split()[1]
+        except (OSError, IndexError):
+            continue
+        children.setdefault(int(parent), []).append(path)
+    found = list(children.get(pid, ()))
+    for path in found:  # which grows meanwhile
+        found += children.get(int(path.name), ())
+    return found
 
 
 SUBJECT = Subject("spark", "Spark and local", 95, run)

@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
+
 #include "option_tables.hpp"
 #include "parquet_run.hpp"
 #include "python_values.hpp"
@@ -12,14 +14,39 @@ namespace nb = nanobind;
 
 namespace gg {
 
+namespace {
+
+/// A function `(compressed, size) -> bytes` of Python, which takes the GIL; bytes of another size are damaged.
+PageDecompressor decompressor(nb::object function) {
+  if (function.is_none()) return {};
+  const std::shared_ptr<nb::object> held(new nb::object(std::move(function)), [](nb::object* p) {
+    const nb::gil_scoped_acquire lock;
+    delete p;
+  });
+  return [held](Bytes compressed, char* to, size_t size) {
+    const nb::gil_scoped_acquire lock;
+    const auto bytes = nb::cast<nb::bytes>((*held)(nb::bytes(compressed.data(), compressed.size()), size));
+    if (bytes.size() != size) return false;
+    std::memcpy(to, bytes.c_str(), size);
+    return true;
+  };
+}
+
+}  // namespace
+
 void bind_parquet(nb::module_& m) {
   nb::class_<ParquetTable>(m, "ParquetTable")
-      .def("__init__", [](ParquetTable* self, std::string name) { new (self) ParquetTable{std::move(name), {}}; })
+      .def(
+          "__init__",
+          [](ParquetTable* self, std::string name, nb::object gzip, nb::object zstd) {
+            new (self) ParquetTable{std::move(name), {}, {decompressor(gzip), decompressor(zstd)}};
+          },
+          nb::arg("name"), nb::arg("gzip") = nb::none(), nb::arg("zstd") = nb::none())
       // The descriptor is owned from here on.
       .def("add",
            [](ParquetTable& t, int descriptor, std::string name) {
              const Unlocked release;
-             t.files.push_back(std::make_shared<const ParquetFile>(descriptor, std::move(name)));
+             t.files.push_back(std::make_shared<const ParquetFile>(descriptor, std::move(name), t.decompressors));
            })
       .def_prop_ro("rows", &ParquetTable::rows)
       // The columns of the last file.

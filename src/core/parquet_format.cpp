@@ -28,7 +28,7 @@ size_t size_from(int64_t value) {
 }
 
 enum Encoding { plain = 0, plain_dictionary = 2, run_lengths = 3, packed_bits = 4, dictionary = 8 };
-enum Codec { uncompressed = 0, snappy = 1 };
+constexpr size_t most_of_page = 0x7fffffff;       // values, and bytes
 constexpr int utf8 = 0, int_8 = 15, int_64 = 18;  // converted types
 
 /// An element of the schema.
@@ -158,7 +158,7 @@ std::optional<int64_t> read_null_count(ThriftReader& in) {
   return nulls;
 }
 
-ParquetChunk read_chunk(ThriftReader& in, uint64_t rows) {
+ParquetChunk read_chunk(ThriftReader& in, uint64_t rows, const PageDecompressors& decompressors) {
   ParquetChunk chunk;
   chunk.is_readable = true;
   bool has_values = false;
@@ -193,11 +193,14 @@ ParquetChunk read_chunk(ThriftReader& in, uint64_t rows) {
     });
     return true;
   });
-  if (!has_values || values != static_cast<int64_t>(rows) || (codec != uncompressed && codec != snappy)) {
+  chunk.codec = static_cast<ParquetCodec>(codec);
+  const bool has_codec = chunk.codec == ParquetCodec::none || chunk.codec == ParquetCodec::snappy ||
+                         (chunk.codec == ParquetCodec::gzip && decompressors.gzip) ||
+                         (chunk.codec == ParquetCodec::zstd && decompressors.zstd);
+  if (!has_values || values != static_cast<int64_t>(rows) || !has_codec) {
     chunk.is_readable = false;
     return chunk;
   }
-  chunk.is_snappy = codec == snappy;
   chunk.begin = size_from(coded > 0 && coded < data ? coded : data);
   chunk.end = chunk.begin + size_from(compressed);
   chunk.has_nulls = nulls != 0;
@@ -206,7 +209,10 @@ ParquetChunk read_chunk(ThriftReader& in, uint64_t rows) {
 
 }  // namespace
 
-ParquetFile::ParquetFile(int descriptor, std::string name) : file_(descriptor, std::move(name)) { read_footer(); }
+ParquetFile::ParquetFile(int descriptor, std::string name, PageDecompressors decompressors)
+    : file_(descriptor, std::move(name)), decompressors_(std::move(decompressors)) {
+  read_footer();
+}
 ParquetFile::ParquetFile(const std::string& path) : file_(InputFile::open(path)) { read_footer(); }
 
 void ParquetFile::read_footer() {
@@ -283,7 +289,7 @@ void ParquetFile::read_metadata(Bytes metadata) {
     require(places.size() == 1);
     ThriftReader chunks(metadata.substr(places[0]));
     chunks.elements([&](Type) {
-      const ParquetChunk chunk = read_chunk(chunks, group.rows);
+      const ParquetChunk chunk = read_chunk(chunks, group.rows, decompressors_);
       require(!chunk.is_readable || (chunk.begin <= chunk.end && chunk.end <= file_.size()));
       group.chunks.push_back(chunk);
     });
@@ -336,6 +342,7 @@ ParquetPage read_page_header(Bytes bytes) {
   page.has_run_lengths = levels == run_lengths;
   if ((!page.has_dictionary && encoding != plain) || repetitions != 0)
     unreadable("its values are encoded in another way");
+  require(page.values <= most_of_page && page.size <= most_of_page);
   require(page.levels <= page.size && page.levels <= page.compressed);
   return page;
 }

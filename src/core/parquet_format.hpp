@@ -1,9 +1,11 @@
 // What Parquet files say about themselves: columns, row groups, pages.
 //
 // Read here is what most tables of rows look like: flat columns of texts, integers and floats, plain or with a
-// dictionary, uncompressed or in Snappy. Anything else is an error, and the caller leaves the file to pyarrow.
+// dictionary, uncompressed or in Snappy; gzip and Zstandard where a library of the host decompresses them. Anything
+// else is an error, and the caller leaves the file to pyarrow.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,10 +25,20 @@ struct ParquetColumn {
   bool optional = false;
 };
 
+/// How pages are compressed, as Parquet numbers it.
+enum class ParquetCodec { none = 0, snappy = 1, gzip = 2, zstd = 6 };
+
+/// Decompresses a page that has `size` bytes then; false if it is damaged. Any thread may call it.
+using PageDecompressor = std::function<bool(Bytes compressed, char* to, size_t size)>;
+/// Where a member is empty, its pages are left to pyarrow.
+struct PageDecompressors {
+  PageDecompressor gzip, zstd;
+};
+
 /// The values of one column in one row group.
 struct ParquetChunk {
   size_t begin = 0, end = 0;  // in the file
-  bool is_snappy = false;
+  ParquetCodec codec = ParquetCodec::none;
   bool is_readable = false;
   bool has_nulls = true;  // or may have some
 };
@@ -54,12 +66,14 @@ ParquetPage read_page_header(Bytes bytes);
 /// A file and its metadata.
 class ParquetFile {
  public:
-  ParquetFile(int descriptor, std::string name);  // takes ownership of the descriptor
+  /// Takes ownership of the descriptor.
+  ParquetFile(int descriptor, std::string name, PageDecompressors decompressors = {});
   explicit ParquetFile(const std::string& path);
 
   const InputFile& file() const { return file_; }
   const std::vector<ParquetColumn>& columns() const { return columns_; }
   const std::vector<ParquetGroup>& groups() const { return groups_; }
+  const PageDecompressors& decompressors() const { return decompressors_; }
   uint64_t rows() const { return rows_; }
   /// The place of a column in `columns`, or `none`.
   static constexpr size_t none = ~size_t{0};
@@ -70,6 +84,7 @@ class ParquetFile {
   void read_metadata(Bytes metadata);
 
   InputFile file_;
+  PageDecompressors decompressors_;
   std::vector<ParquetColumn> columns_;
   std::vector<ParquetGroup> groups_;
   uint64_t rows_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 
 #include "error.hpp"
@@ -141,25 +142,38 @@ ParquetPage ParquetReader::header() {
   }
 }
 
-/// The bytes of a page, decompressed; the first `levels` of them never are.
-PageBuffer& ParquetReader::body(size_t at, size_t compressed, size_t size, bool is_compressed, size_t levels) {
+bool ParquetReader::decompress(ParquetCodec codec, Bytes packed, char* to, size_t size) const {
+  switch (codec) {
+    case ParquetCodec::snappy: return snappy_decompress(packed, to, size);
+    case ParquetCodec::gzip: return file_.decompressors().gzip(packed, to, size);
+    case ParquetCodec::zstd: return file_.decompressors().zstd(packed, to, size);
+    default: return false;
+  }
+}
+
+/// The bytes of the page whose header was just read, decompressed; those that tell nulls in the second version never
+/// are compressed.
+PageBuffer& ParquetReader::body(const ParquetPage& of, ParquetCodec codec) {
+  const size_t compressed = of.compressed, size = of.size, levels = of.levels;
   if (free_.empty()) free_.push_back(std::make_unique<PageBuffer>());
   used_.push_back(std::move(free_.back()));
   free_.pop_back();
   PageBuffer& page = *used_.back();
-  if (!is_compressed) {
+  if (codec == ParquetCodec::none) {
     require(compressed == size);
-    file_.file().read(at, at + size, page.room(size));
+    file_.file().read(at_, at_ + size, page.room(size));
     return page;
   }
-  file_.file().read(at, at + compressed, raw_.room(compressed));
+  file_.file().read(at_, at_ + compressed, raw_.room(compressed));
   const Bytes packed = raw_.bytes().substr(levels);
-  // Before memory is asked for: a byte of Snappy stands for 22 at most.
-  require(size >= levels && size - levels <= 64 * packed.size() + 64);
+  // Before memory is asked for: how many bytes one of them stands for at most.
+  constexpr size_t of_snappy = 22, of_gzip = 1032, of_zstd = 1 << 15;
+  const size_t most = codec == ParquetCodec::snappy ? of_snappy : codec == ParquetCodec::gzip ? of_gzip : of_zstd;
+  require(size - levels <= most * packed.size());
   static_assert(snappy_slack <= PageBuffer::padding);
   char* to = page.room(size);
   std::memcpy(to, raw_.bytes().data(), levels);
-  if (size > levels || !packed.empty()) require(snappy_decompress(packed, to + levels, size - levels));
+  if (size > levels || !packed.empty()) require(decompress(codec, packed, to + levels, size - levels));
   std::memset(to + size, 0, PageBuffer::padding);
   return page;
 }
@@ -178,7 +192,8 @@ const std::vector<int64_t>& ParquetReader::dictionary() const {
 }
 
 void ParquetReader::keep_dictionary(const ParquetPage& page) {
-  plain_ = body(at_, page.compressed, page.size, chunk_.is_snappy, 0).bytes();
+  require(!dictionary_page_);  // its texts may be in use
+  plain_ = body(page, chunk_.codec).bytes();
   dictionary_page_ = std::move(used_.back());  // its texts are used to the end
   used_.pop_back();
   require(page.values <= plain_.size());  // each takes a byte at least
@@ -197,8 +212,7 @@ void ParquetReader::keep_dictionary(const ParquetPage& page) {
 }
 
 void ParquetReader::open_page(const ParquetPage& page) {
-  const bool is_compressed = chunk_.is_snappy && page.is_compressed;
-  Bytes bytes = body(at_, page.compressed, page.size, is_compressed, page.levels).bytes();
+  Bytes bytes = body(page, page.is_compressed ? chunk_.codec : ParquetCodec::none).bytes();
   has_levels_ = column_.optional;
   if (page.is_second_version) {
     levels_ = HybridReader(bytes.substr(0, page.levels), 1);
@@ -236,10 +250,9 @@ void ParquetReader::next_page() {
 
 void ParquetReader::forget() {
   // The last page may still be read from.
-  while (used_.size() > 1 || (left_ == 0 && !used_.empty())) {
-    free_.push_back(std::move(used_.front()));
-    used_.erase(used_.begin());
-  }
+  const auto kept = used_.end() - (left_ > 0 && !used_.empty() ? 1 : 0);
+  free_.insert(free_.end(), std::make_move_iterator(used_.begin()), std::make_move_iterator(kept));
+  used_.erase(used_.begin(), kept);
 }
 
 // --- values ---
@@ -316,8 +329,14 @@ void ParquetReader::read_values(T* to, uint8_t* valid, size_t rows) {
 }
 
 void ParquetReader::read(Bytes* to, size_t rows) { read_values(to, nullptr, rows); }
-void ParquetReader::read(double* to, size_t rows) { read_values(to, nullptr, rows); }
-void ParquetReader::read(int64_t* to, uint8_t* valid, size_t rows) { read_values(to, valid, rows); }
+void ParquetReader::read(double* to, size_t rows) {
+  forget();
+  read_values(to, nullptr, rows);
+}
+void ParquetReader::read(int64_t* to, uint8_t* valid, size_t rows) {
+  forget();
+  read_values(to, valid, rows);
+}
 
 /// Passes over what was skipped inside pages.
 void ParquetReader::catch_up() {

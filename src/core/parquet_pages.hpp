@@ -42,7 +42,7 @@ class HybridReader {
   uint64_t bit_ = 0;
 };
 
-/// Reads a column from row to row. Texts point into pages that stay until `forget`.
+/// Reads a column from row to row. Texts point into pages that stay until `forget`; numbers need none.
 class ParquetReader {
  public:
   ParquetReader(const ParquetFile& file, size_t group, size_t column);
@@ -72,7 +72,8 @@ class ParquetReader {
   void open_page(const ParquetPage& page);
   void keep_dictionary(const ParquetPage& page);
   ParquetPage header();
-  PageBuffer& body(size_t at, size_t compressed, size_t size, bool is_compressed, size_t levels);
+  PageBuffer& body(const ParquetPage& page, ParquetCodec codec);
+  bool decompress(ParquetCodec codec, Bytes packed, char* to, size_t size) const;
   size_t levels_of(size_t rows);
 
   const ParquetFile& file_;

@@ -64,6 +64,49 @@ struct Stretch {
   size_t block;    // its number
 };
 
+/// The stretches of all groups in order, each made when it is taken: a few bytes may stand for any number of rows.
+class Stretches {
+ public:
+  Stretches(const ParquetTable& table, size_t rows_of_block, size_t blocks) : rows_of_block_(rows_of_block) {
+    rows_ = std::max<size_t>(blocks, 1) * rows_of_block;
+    uint64_t place = 0;
+    size_t block = 0;
+    for (const auto& file : table.files)
+      for (size_t g = 0; g < file->groups().size(); ++g) {
+        const auto rows = static_cast<size_t>(file->groups()[g].rows);
+        if (rows == 0) continue;
+        groups_.push_back({size_, {file.get(), g, 0, rows, place, block}});
+        size_ += (rows - 1) / rows_ + 1;
+        place += rows;
+        block += (rows - 1) / rows_of_block + 1;
+      }
+  }
+
+  /// Any thread may call it; nothing is left where there is none.
+  std::optional<Stretch> take() {
+    const size_t number = next_.fetch_add(1);
+    if (number >= size_) return {};
+    const auto after = std::upper_bound(groups_.begin(), groups_.end(), number,
+                                        [](size_t at, const Group& group) { return at < group.number; });
+    const auto& [first_number, whole] = after[-1];
+    Stretch stretch = whole;
+    stretch.first = (number - first_number) * rows_;
+    stretch.rows = std::min(rows_, whole.rows - stretch.first);
+    stretch.place += stretch.first;
+    stretch.block += stretch.first / rows_of_block_;
+    return stretch;
+  }
+
+ private:
+  struct Group {
+    size_t number;  // of its first stretch
+    Stretch whole;
+  };
+  std::vector<Group> groups_;
+  size_t rows_of_block_, rows_, size_ = 0;
+  std::atomic<size_t> next_{0};
+};
+
 /// The rows of a run, for RunEvaluation. A place is the number of a row, from 0.
 class ParquetRows {
  public:
@@ -76,21 +119,10 @@ class ParquetRows {
   static uint64_t left_out(IdTable&) { return 0; }
 
   void start(size_t block_bytes) {
-    pass_ = std::make_unique<Pass>();
-    pass_->rows_of_block = std::max<size_t>(block_bytes / bytes_of_row, 1);
+    rows_of_block_ = std::max<size_t>(block_bytes / bytes_of_row, 1);
     // Long ones, since pages at both ends are decompressed twice; but enough of them for all threads.
     const auto wanted = std::clamp<size_t>(static_cast<size_t>(table_.rows()) / 32, 1 << 16, 1 << 20);
-    const size_t most = std::max<size_t>(wanted / pass_->rows_of_block, 1) * pass_->rows_of_block;
-    uint64_t place = 0;
-    size_t block = 0;
-    for (const auto& file : table_.files)
-      for (size_t g = 0; g < file->groups().size(); ++g)
-        for (size_t first = 0, all = static_cast<size_t>(file->groups()[g].rows); first < all; first += most) {
-          const size_t rows = std::min(most, all - first);
-          pass_->stretches.push_back({file.get(), g, first, rows, place, block});
-          place += rows;
-          block += (rows - 1) / pass_->rows_of_block + 1;
-        }
+    stretches_.emplace(table_, rows_of_block_, wanted / rows_of_block_);
   }
 
   class Cursor {
@@ -102,11 +134,11 @@ class ParquetRows {
       place_ += queries_.size();
       ++number_;
       while (left_ == 0) {
-        const size_t next = rows_.pass_->next.fetch_add(1);
-        if (next >= rows_.pass_->stretches.size()) return false;
-        open(rows_.pass_->stretches[next]);
+        const std::optional<Stretch> next = rows_.stretches_->take();
+        if (!next) return false;
+        open(*next);
       }
-      const size_t rows = std::min(left_, rows_.pass_->rows_of_block);
+      const size_t rows = std::min(left_, rows_.rows_of_block_);
       left_ -= rows;
       values_.resize(rows);
       query_->read(queries_, rows);
@@ -165,22 +197,32 @@ class ParquetRows {
 
    private:
     void open(const Stretch& stretch) {
+      left_ = stretch.rows;
+      place_ = stretch.place;
+      number_ = stretch.block;
+      const size_t before = std::exchange(next_row_, stretch.first + stretch.rows);
+      if (stretch.file == file_ && stretch.group == group_ && stretch.first >= before)
+        return skip(stretch.first - before);
       file_ = stretch.file;
+      group_ = stretch.group;
       const ColumnNames& names = rows_.names_;
       const auto ids = [&](std::optional<IdReader>& reader, const std::string& name) {
         reader.emplace(*file_, stretch.group, name);
-        reader->skip(stretch.first);
       };
       ids(query_, names.query);
       ids(doc_, names.doc);
       if (!names.run.empty()) ids(run_, names.run);
       value_.emplace(*file_, stretch.group, file_->find(names.value));
-      value_->skip(stretch.first);
+      skip(stretch.first);
       const size_t doc = file_->find(names.doc);
       may_skip_ = !file_->columns()[doc].optional || !file_->groups()[stretch.group].chunks[doc].has_nulls;
-      left_ = stretch.rows;
-      place_ = stretch.place;
-      number_ = stretch.block;
+    }
+
+    void skip(size_t rows) {
+      query_->skip(rows);
+      doc_->skip(rows);
+      if (run_) run_->skip(rows);
+      value_->skip(rows);
     }
 
     /// Whether a document of these rows will be looked at.
@@ -206,18 +248,13 @@ class ParquetRows {
     std::optional<ParquetReader> value_;
     std::vector<Bytes> queries_, docs_, runs_;
     std::vector<double> values_;
-    size_t left_ = 0, number_ = 0;
+    size_t left_ = 0, number_ = 0, group_ = 0;
+    size_t next_row_ = 0;  // of the group, after the stretch
     uint64_t place_ = 0;
     bool may_skip_ = false, has_skipped_ = false;
   };
 
  private:
-  struct Pass {
-    std::vector<Stretch> stretches;
-    size_t rows_of_block = 1;
-    std::atomic<size_t> next{0};
-  };
-
   void require_same_kinds(const ParquetFile& file, const Line& example) const {
     const IdKind queries = id_kind(file.columns()[file.find(names_.query)]);
     const IdKind docs = id_kind(file.columns()[file.find(names_.doc)]);
@@ -229,7 +266,8 @@ class ParquetRows {
   const ParquetTable& table_;
   const ColumnNames& names_;
   const Qrels& qrels_;
-  std::unique_ptr<Pass> pass_;
+  std::optional<Stretches> stretches_;
+  size_t rows_of_block_ = 1;
 };
 
 /// What went wrong may come from a file that changed meanwhile; then that is the error.

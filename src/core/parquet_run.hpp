@@ -13,6 +13,7 @@ namespace gg {
 struct ParquetTable {
   std::string name;
   std::vector<std::shared_ptr<const ParquetFile>> files;
+  PageDecompressors decompressors = {};  // of files that are added
 
   uint64_t rows() const;
   /// Whether the core reads these columns of every file, all in the same way.

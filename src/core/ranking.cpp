@@ -8,7 +8,35 @@
 
 namespace gg {
 
+/// Nearly all lists have no duplicates, which takes no branch to see: whether a slot of a table is free cannot be
+/// predicted.
+bool Ranker::may_repeat(const std::vector<Row>& rows) {
+  const size_t words = std::bit_ceil(rows.size());
+  filter_.assign(2 * words, 0);
+  again_.resize(rows.size() + 1);
+  uint64_t *const seen = filter_.data(), *const twice = seen + words;
+  const auto word = [words](uint64_t hash) { return hash >> 6 & (words - 1); };
+  uint64_t any = 0;
+  for (const Row& row : rows) {
+    const uint64_t bit = uint64_t{1} << (row.hash & 63);
+    uint64_t& of = seen[word(row.hash)];
+    twice[word(row.hash)] |= of & bit;
+    any |= of & bit;
+    of |= bit;
+  }
+  if (!any) return false;
+  size_t count = 0;
+  for (const Row& row : rows) {
+    again_[count] = row.hash;
+    count += twice[word(row.hash)] >> (row.hash & 63) & 1;
+  }
+  const auto end = again_.begin() + static_cast<ptrdiff_t>(count);
+  std::sort(again_.begin(), end);
+  return std::adjacent_find(again_.begin(), end) != end;
+}
+
 size_t Ranker::drop_duplicates(std::vector<Row>& rows, Duplicates policy) {
+  if (rows.empty() || !may_repeat(rows)) return rows.size();
   const size_t size = std::bit_ceil(rows.size() * 2 + 1);
   seen_.assign(size, 0);
   size_t count = 0;
@@ -81,14 +109,14 @@ void Ranker::sort(const std::vector<Row>& rows, const Policy& policy) {
   if (!std::is_sorted(rows.begin(), rows.end(), descending)) sort_by_score(rows);
   if (policy.ties == Ties::input) return;
   const bool ascending = policy.ties == Ties::docid_ascending;
-  for (uint32_t i = 0; i < n;) {
-    uint32_t end = i + 1;
-    while (end < n && rows[order_[end]].score == rows[order_[i]].score) ++end;
-    if (end - i > 1)
-      std::sort(order_.begin() + i, order_.begin() + end, [&rows, ascending](uint32_t a, uint32_t b) {
-        return ascending ? rows[a].doc < rows[b].doc : rows[a].doc > rows[b].doc;
-      });
-    i = end;
+  for (uint32_t i = 1; i < n; ++i) {
+    const double score = rows[order_[i - 1]].score;
+    if (rows[order_[i]].score != score) continue;
+    const auto tied = order_.begin() + (i - 1);
+    while (i < n && rows[order_[i]].score == score) ++i;
+    std::sort(tied, order_.begin() + i, [&rows, ascending](uint32_t a, uint32_t b) {
+      return ascending ? rows[a].doc < rows[b].doc : rows[a].doc > rows[b].doc;
+    });
   }
 }
 
@@ -125,7 +153,8 @@ Ranked Ranker::order(const Qrels& qrels, const QueryJudgments& query, std::vecto
       if (rows[row].judgment == QueryJudgments::unjudged) unjudged_docs_.push_back(rows[row].doc);
   for (uint32_t i = 0; i < n;) {
     uint32_t end = i + 1;
-    while (end < n && rows[order_[end]].score == rows[order_[i]].score) ++end;
+    if (want_blocks)
+      while (end < n && rows[order_[end]].score == rows[order_[i]].score) ++end;
     const auto first_hit = static_cast<uint32_t>(hits_.size());
     for (uint32_t r = i; r < end; ++r) {
       const int32_t judgment = rows[order_[r]].judgment;

@@ -78,6 +78,8 @@ class Ranker {
  private:
   /// The index of a repeated row under Duplicates::error; rows.size() if there is none.
   size_t drop_duplicates(std::vector<Row>& rows, Duplicates policy);
+  /// False if all documents certainly differ.
+  bool may_repeat(const std::vector<Row>& rows);
   Ranked order(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy);
   /// Sorts `order_` by rank.
   void sort(const std::vector<Row>& rows, const Policy& policy);
@@ -86,7 +88,9 @@ class Ranker {
   void cut(std::vector<Row>& rows, const Policy& policy);
 
   size_t distinct_ = 0;
-  std::vector<uint32_t> seen_;  // open-addressing table of row numbers + 1
+  std::vector<uint32_t> seen_;    // open-addressing table of row numbers + 1
+  std::vector<uint64_t> filter_;  // a bit for each hash, and one for each that came again
+  std::vector<uint64_t> again_;   // hashes whose bit came again
   struct Key {
     uint64_t value;
     uint32_t row;

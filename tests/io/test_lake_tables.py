@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -232,3 +233,19 @@ def test_other_commands_read_it_too(delta, tmp_path, monkeypatch, capsys):
     assert command(["convert", "run", "out.txt"]) == 0
     assert gg.evaluate(QRELS, "out.txt", MEASURES).means["out"] == expected(3)
     capsys.readouterr()
+
+
+def test_plain_files_of_a_table_need_no_pyarrow(tmp_path):
+    """The package for the log and the core suffice, and dropped or replaced files stay out."""
+    place = lake_tables.delta_versions(tmp_path / "run")
+    expected = dict(gg.evaluate(QRELS, place, MEASURES))
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items())
+    )
+    code = (
+        "import sys, goodgain as gg\n"
+        f"found = gg.evaluate({str(tmp_path / 'qrels.txt')!r}, {str(place)!r}, {list(expected)!r})\n"
+        "print(repr(dict(found)), 'pyarrow' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"{expected!r} False"

@@ -337,3 +337,28 @@ def test_a_column_without_a_name(tmp_path):
         assert gg.Qrels(path, columns={"query": ""}).to_dict() == {"q": {"d": 1.0}}
     except GoodgainError as error:
         assert "column" in str(error)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
+def test_numbers_of_a_large_row_group_are_given_back(tmp_path):
+    """A file may be one row group of any size: only some pages are in memory at a time."""
+    import numpy as np
+
+    numbers = np.arange(3_000_000)
+    scores = np.random.default_rng(1).random(len(numbers))
+    data = pa.table({"query": numbers // 1000, "doc": numbers % 1000, "score": scores})
+    path = tmp_path / "run.parquet"
+    code = (
+        "import goodgain as gg\n"
+        f"gg.evaluate({{3: {{5: 1}}}}, {str(path)!r}, 'AP', threads=1)['AP']\n"
+        "with open('/proc/self/status') as status:\n"
+        "    print(next(line.split()[1] for line in status if line.startswith('VmHWM')))"
+    )
+    peaks = []
+    for rows in (100_000, len(numbers)):
+        pq.write_table(data, path, row_group_size=rows, use_dictionary=["query"])
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        peaks.append(int(done.stdout) / 2**10)
+    assert peaks[1] < peaks[0] + 12  # MB; all scores are 23

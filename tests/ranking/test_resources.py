@@ -340,3 +340,17 @@ def test_judgments_on_several_threads(threads, tmp_path):
         "qrels:100001",
         "the first one is in line 6; keep one of the two",
     )
+
+
+def test_one_thread_reads_judgments_too(collection, tmp_path):
+    """`threads` holds for all that is read, not only for runs."""
+    from goodgain import _core
+
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text("".join(f"q{n // 50} 0 document-{n} 1\n" for n in range(200_000)))
+    run.write_text("q0 Q0 document-1 1 1 tag\n")
+    before = _core.shared_cpu_seconds()
+    gg.evaluate(qrels, run, "RR", threads=1)
+    assert _core.shared_cpu_seconds() == before
+    gg.evaluate(qrels, run, "RR", threads=2)
+    assert _core.shared_cpu_seconds() > before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from goodgain.cores import available_cores
+from goodgain.cores import available_cores, thread_count
 from goodgain.errors import DuplicateError, InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
 from goodgain.io.files import is_store
@@ -44,11 +44,13 @@ class Qrels(metaclass=ConstructorHints):
     def __init__(
         self, source: Any, *, columns: Mapping[str, str] | None = None, name: str | None = None
     ) -> None:
-        resolved = resolve(source, "qrels", columns, name)
-        object.__setattr__(self, "source", resolved)
+        self._read(resolve(source, "qrels", columns, name), available_cores())
+
+    def _read(self, source: Source, threads: int) -> None:
+        object.__setattr__(self, "source", source)
         with core_errors():
-            object.__setattr__(self, "table", _read(resolved))
-        check_rows(self.table.judgments, resolved.name)
+            object.__setattr__(self, "table", _core_qrels(source, threads))
+        check_rows(self.table.judgments, source.name)
 
     def __getstate__(self) -> dict[str, Any]:
         """The judgments themselves, so that a copy needs neither the file nor the frame they came from."""
@@ -65,7 +67,9 @@ class Qrels(metaclass=ConstructorHints):
         object.__setattr__(self, "source", state["source"])
 
     @classmethod
-    def of(cls, source: Any, columns: Mapping[str, str] | None = None) -> Qrels:
+    def of(
+        cls, source: Any, columns: Mapping[str, str] | None = None, threads: int | None = None
+    ) -> Qrels:
         """The table itself, or judgments read from anything else, labels and label stores too."""
         if isinstance(source, Qrels):
             return source
@@ -76,7 +80,9 @@ class Qrels(metaclass=ConstructorHints):
         if hasattr(source, "to_qrels"):
             qrels: Qrels = source.to_qrels()
             return qrels
-        return cls(source, columns=columns)
+        qrels = object.__new__(cls)
+        qrels._read(resolve(source, "qrels", columns, None), thread_count(threads))
+        return qrels
 
     def judged_by(self, judge: Mapping[str, Any] | None) -> Qrels:
         """The same judgments with what is known of the judge that gave them."""
@@ -149,7 +155,7 @@ class Qrels(metaclass=ConstructorHints):
         return f"Qrels('{self.name}', {len(self):,} queries, {self.judgments:,} judgments)"
 
 
-def _read(source: Source) -> CoreQrels:
+def _core_qrels(source: Source, threads: int) -> CoreQrels:
     from goodgain import _core
 
     match source.kind:
@@ -158,7 +164,7 @@ def _read(source: Source) -> CoreQrels:
 
             file = open_lines(source.value, "qrels", source.columns)
             with file.places():
-                return _core.Qrels.from_file(file.fd, file.name, file.format, available_cores())
+                return _core.Qrels.from_file(file.fd, file.name, file.format, threads)
         case "dict":
             return _core.Qrels.from_dict(source.value, source.name, source.stat is None)
         case "rows":

@@ -157,7 +157,7 @@ class ArrowFiles(ArrowPieces):
                     hint=str(error).split("\n")[0],
                 ) from None
         if self._lake is not None:  # files may hold columns that were dropped
-            first = pa.schema([field for field in first if field.name in self._lake.columns.names])
+            first = pa.schema([field for field in first if field.name in self._lake.names])
         return first
 
     def _type(self, name: str) -> Any:

@@ -123,7 +123,9 @@ class ParquetReader:
         here = [name for name in columns if name in self._names]
         if not here:  # all of them are folders
             return pa.table({"": pa.nulls(self.rows(number))})
-        return self._open(number, coded).read_row_group(number, columns=here, use_threads=False)
+        table = self._open(number, coded).read_row_group(number, columns=here, use_threads=False)
+        self._require_all(number, here, len(table))
+        return table
 
     def batches(
         self, number: int, columns: Sequence[str], rows: int, coded: str | None = None
@@ -136,8 +138,23 @@ class ParquetReader:
             yield self.read(number, columns)
             return
         file = self._open(number, coded, pre_buffer=is_url(self._name), buffer_size=1 << 20)
+        seen = 0
         for batch in file.iter_batches(rows, [number], columns=here, use_threads=False):
+            seen += len(batch)
             yield pa.Table.from_batches([batch])
+        self._require_all(number, here, seen)
+
+    def _require_all(self, number: int, columns: Sequence[str], rows: int) -> None:
+        """An error if a damaged group had other rows than it says: pyarrow reads as many as there are."""
+        group = self._metadata.row_group(number)
+        flat = [self._leaves[name] for name in columns if name in self._leaves]
+        sizes = [rows, *(group.column(leaf).num_values for leaf in flat)]
+        if wrong := [size for size in sizes if size != group.num_rows]:
+            raise InputError(
+                f"damaged Parquet file: row group {number} has {wrong[0]:,} rows of {group.num_rows:,}",
+                where=self._name,
+                hint="write the file again, or copy it once more",
+            )
 
     def _open(self, number: int, coded: str | None, **options: Any) -> Any:
         names = [coded] if coded and self._is_coded(number, coded) else None
@@ -153,7 +170,10 @@ class ParquetReader:
         if leaf is None or not pa.types.is_string(self.schema.field(column).type):
             return False
         group = self._metadata.row_group(number)
-        return bool(group.column(leaf).total_uncompressed_size < 4 * group.num_rows)
+        chunk = group.column(leaf)
+        if any("DELTA" in encoding for encoding in chunk.encodings):
+            return False  # from some of these pyarrow makes no dictionary
+        return bool(chunk.total_uncompressed_size < 4 * group.num_rows)
 
     def nulls(self, number: int, column: str) -> int | None:
         """How many values are missing, if the file says so."""

@@ -105,12 +105,34 @@ def _zstd_pieces(fd: int) -> Iterator[bytes]:
 
 
 def _inflate() -> Any:
-    """A decompressor of gzip members: ISA-L's where it is installed, which takes half the time."""
+    """A decompressor of gzip members."""
+    return _zlib().decompressobj(31)
+
+
+def _zlib() -> Any:
+    """ISA-L where it is installed, which takes half the time."""
     try:
         from isal import isal_zlib as zlib
     except ImportError:
         import zlib
-    return zlib.decompressobj(31)
+    return zlib
+
+
+def gzip_page(data: bytes, size: int) -> bytes:
+    """The first gzip member of some bytes, at most one byte more than `size`; nothing if it is damaged."""
+    try:
+        return _inflate().decompress(data, size + 1)  # type: ignore[no-any-return]
+    except _zlib().error:
+        return b""
+
+
+def zstd_page(data: bytes, size: int) -> bytes:
+    """The same of the first Zstandard frame."""
+    zstd = _zstd()
+    try:
+        return zstd.ZstdDecompressor().decompress(data, size + 1)  # type: ignore[no-any-return]
+    except zstd.ZstdError:
+        return b""
 
 
 def compress(path: str, chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -35,7 +35,8 @@ class LakeTable:
     place: str
     version: str  # of the table, as its format counts
     files: tuple[str, ...]  # paths, or URLs of an object store
-    columns: Any  # the schema of pyarrow
+    names: tuple[str, ...]  # of its columns
+    read_columns: Callable[[], Any]
     partitions: tuple[str, ...] = ()  # columns whose values stand in the names of folders
     schema: str = ""  # as JSON that Spark reads, if the format has it
     reason: str = ""  # why its rows are not those of the files, if so
@@ -46,6 +47,11 @@ class LakeTable:
     def facts(self) -> dict[str, Any]:
         """What a saved result records."""
         return {"format": self.form, "version": self.version}
+
+    @property
+    def columns(self) -> Any:
+        """The schema of pyarrow."""
+        return self.read_columns()
 
     def partition_types(self) -> dict[str, Any]:
         """The types of columns that stand only in the names of folders: integers or text."""
@@ -109,7 +115,8 @@ def _delta(place: str, options: str) -> LakeTable:
         place=place,
         version=str(table.version()),
         files=files,
-        columns=_arrow_schema(table.schema().to_arrow()),
+        names=tuple(field.name for field in table.schema().fields),
+        read_columns=lambda: _arrow_schema(table.schema().to_arrow()),
         partitions=partitions,
         schema=table.schema().to_json(),
         reason=reason,
@@ -169,7 +176,8 @@ def _iceberg(place: str, options: str) -> LakeTable:
         place=place,
         version=str(table.metadata.current_snapshot_id),
         files=tuple(sorted(_plain(task.file.file_path) for task in tasks)),
-        columns=table.schema().as_arrow().remove_metadata(),
+        names=tuple(names),
+        read_columns=lambda: table.schema().as_arrow().remove_metadata(),
         reason=reason,
         rows=None if unread else partial(_iceberg_rows, table),
     )

@@ -111,16 +111,17 @@ def _trec_columns(
 def _is_marco(head: bytes) -> bool:
     """Lines of query, document and rank, separated by tabs, as MS MARCO submits runs: ranks count from 1."""
     lines = head.split(b"\n")[:1000]
-    rows = [line.rstrip(b"\r").split(b"\t") for line in lines[: len(lines) - (len(head) >= HEAD)]]
-    rows = [row for row in rows if row != [b""]]
-    if not rows or any(len(row) != 3 or not row[2].isdigit() for row in rows):
-        return False
     expected: dict[bytes, int] = {}
-    for query, _, rank in rows:
-        expected[query] = expected.get(query, 0) + 1
-        if int(rank) != expected[query]:
+    for line in lines[: len(lines) - (len(head) >= HEAD)]:
+        row = line.rstrip(b"\r").split(b"\t")
+        if row == [b""]:
+            continue
+        if len(row) != 3 or not row[2].isdigit():  # of nearly all files in the first line
             return False
-    return True
+        expected[row[0]] = expected.get(row[0], 0) + 1
+        if int(row[2]) != expected[row[0]]:
+            return False
+    return bool(expected)
 
 
 def _fields(line: str, delimiter: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Parquet files of flat columns, which the core reads without pyarrow and its start-up.
 
-Anything else (nested columns, other encodings and compressions, keys in the names of folders, object stores)
-and anything wrong is left to `ArrowFiles`, which reads with pyarrow and says where the problem is.
+They may be those of a Delta or Iceberg table. Anything else (nested columns, other encodings and
+compressions, keys in the names of folders, object stores) and anything wrong is left to `ArrowFiles`, which
+reads with pyarrow and says where the problem is.
 """
 
 from __future__ import annotations
@@ -28,14 +29,17 @@ def open_files(files: Files) -> ArrowPieces:
     """The files of one table, read by the core if it can read them."""
     table = _core_table(files)
     if table is not None:
-        return ParquetFiles(files, table.columns())
+        names = table.columns()
+        if files.lake is not None:  # files may hold columns that were dropped
+            names = [name for name in names if name in files.lake.names]
+        return ParquetFiles(files, names)
     from goodgain.io.arrow_files import ArrowFiles
 
     return ArrowFiles(files)
 
 
 def _core_table(files: Files) -> ParquetTable | None:
-    if files.lake is not None or len(files.files) > _MOST_FILES or limits_tables() is not None:
+    if len(files.files) > _MOST_FILES or limits_tables() is not None:
         return None
     for file in files.files:
         name = file.name
@@ -44,8 +48,9 @@ def _core_table(files: Files) -> ParquetTable | None:
         if file.keys:
             return None
     from goodgain._core import CoreError, ParquetTable
+    from goodgain.io.compression import gzip_page, zstd_page
 
-    table, columns = ParquetTable(files.name), None
+    table, columns = ParquetTable(files.name, gzip_page, zstd_page), None
     try:
         for file in files.files:
             table.add(os.open(file.name, os.O_RDONLY | getattr(os, "O_BINARY", 0)), file.name)

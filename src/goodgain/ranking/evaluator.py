@@ -128,7 +128,7 @@ def evaluate(
             qrels, named, parse_all(measures, preset), score, tables=_tables_by_name(runs, named),
             documents=documents, tokenizer=tokenizer, policy=Policy.of(policy, preset, **policies),
         )  # fmt: skip
-    qrels = Qrels.of(qrels, columns_of("qrels", columns))
+    qrels = Qrels.of(qrels, columns_of("qrels", columns), threads)
     if columns:
         runs = several_runs(runs, columns_of("run", columns), skip_bad=skip_bad)
     if identity is not None:
@@ -255,7 +255,7 @@ class Evaluator:
         skip_bad: bool = False,
         **policies: Unpack[PolicyChoices],
     ) -> None:
-        self.qrels = Qrels.of(qrels)
+        self.qrels = Qrels.of(qrels, threads=threads)
         self.preset = preset
         self.resources, self.skip_bad = {"threads": threads, "memory": memory}, skip_bad
         self.policy, prepared_recipe = recipe(measures, policy, preset, skip_bad, **policies)

@@ -44,7 +44,7 @@ def _of_files(spark: Any, table: LakeTable) -> Any:
     if table.partitions:
         reader = reader.option("basePath", _url(table.place))
     data = reader.parquet(*map(_url, table.files))
-    names = [name for name in table.columns.names if name in data.columns]  # not those dropped
+    names = [name for name in table.names if name in data.columns]  # not those dropped
     return data.select(*(f"`{name}`" for name in names))
 
 
