@@ -288,3 +288,17 @@ def test_version(files):
     assert (
         program("--version", folder=files).stdout.decode() == f"goodgain {goodgain.__version__}\n"
     )
+
+
+def test_quiet_looks_for_no_warnings(tmp_path, monkeypatch, capsys):
+    """What would match if ids were written alike takes longer to find than the numbers."""
+    from goodgain.ranking import mismatch
+
+    (tmp_path / "qrels.txt").write_text("q1 0 A 1\n")
+    (tmp_path / "run.txt").write_text("q1 Q0 a 1 2 t\n")
+    command = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "run.txt"), "-m", "AP"]
+    assert run(command) == 0
+    assert "differences in case" in capsys.readouterr().err
+    monkeypatch.setattr(mismatch, "mismatch_notes", None)
+    assert run([*command, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""

@@ -14,6 +14,7 @@ from goodgain.errors import InputError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+orc = pytest.importorskip("pyarrow.orc")
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
 OLD = [("q1", "a", 2.0), ("q1", "b", 1.0), ("q2", "a", 2.0), ("q2", "b", 1.0)]
@@ -30,7 +31,9 @@ def write(path, rows):
         {"query": [r[0] for r in rows], "doc": [r[1] for r in rows], "score": [r[2] for r in rows]}
     )
     if path.suffix == ".parquet":
-        pq.write_table(table, path)
+        pq.write_table(table, path, compression="none")
+    elif path.suffix == ".orc":
+        orc.write_table(table, path)
     elif path.suffix == ".csv":
         path.write_text("query,doc,score\n" + "".join(f"{q},{d},{s}\n" for q, d, s in rows))
     elif path.suffix == ".jsonl":
@@ -71,6 +74,26 @@ def test_a_frame_whose_file_was_rewritten(spark, tmp_path):
             result = goodgain.spark.evaluate(QRELS, frame, "RR NumRet", session=spark)
             assert same(gg.evaluate(QRELS, rows, "RR NumRet"), result.evaluation), suffix
     assert cached(spark) == 0
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".orc", ".parquet"])
+def test_rows_that_somebody_cached_do_not_stand_for_a_path(spark, tmp_path, suffix):
+    """Spark takes cached rows for those of any plan that reads the same paths."""
+    path = tmp_path / f"run{suffix}"
+    read = {
+        ".txt": lambda: spark.read.text(f"file://{path}", lineSep="\n"),
+        ".orc": lambda: spark.read.orc(f"file://{path}"),
+        ".parquet": lambda: spark.read.parquet(f"file://{path}"),
+    }[suffix]
+    for rows in (OLD, NEW):
+        write(path, rows)
+        if rows is OLD:
+            cache = read().cache()
+            cache.count()
+        result = goodgain.spark.evaluate(QRELS, str(path), "RR NumRet", session=spark)
+        assert same(gg.evaluate(QRELS, rows, "RR NumRet"), result.evaluation)
+    assert cache.count() == len(OLD)  # theirs is still what it was
+    cache.unpersist()
 
 
 def test_rewritten_judgments(spark, tmp_path):

@@ -1,5 +1,6 @@
 """Ids that differ only in how they are written are reported, with what would match; ids are never changed."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -224,3 +225,32 @@ def test_rows_that_were_skipped_do_not_fail_the_warnings(
     assert "1 bad row skipped" in capsys.readouterr().err
     result = gg.evaluate("qrels.txt", "run.txt", "RR", skip_bad=True)
     assert any("not in the run" in warning for warning in result.warnings())
+
+
+@pytest.mark.parametrize("form", ["txt", "txt.gz", "parquet", "rows"])
+def test_hints_keep_to_the_memory(tmp_path: Path, form: str) -> None:
+    """Looking for what would match reads the run again, into Python objects: only if they fit."""
+    qrels = {f"q{q}": {f"D{d}": 1 for d in range(20)} for q in range(40)}
+    rows = [(f"q{q}", f"d{d}", -float(d)) for q in range(40) for d in range(200)]
+    run: object = rows
+    if form != "rows":
+        path = tmp_path / f"run.{form}"
+        text = "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows)
+        if form == "parquet":
+            pa = pytest.importorskip("pyarrow")
+            columns = dict(zip(("query", "doc", "score"), zip(*rows, strict=True), strict=True))
+            pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), path)
+        else:
+            path.write_bytes(gzip.compress(text.encode()) if form == "txt.gz" else text.encode())
+        run = {"run": str(path)}
+    assert "differences in case" in gg.evaluate(qrels, run, "RR").warnings()[-1]
+    (note,) = gg.evaluate(qrels, run, "RR", memory="200KB").warnings()
+    assert "none of the 8,000 documents is judged: are the ids written alike?" in note
+    others = {f"Q{q}": docs for q, docs in enumerate(qrels.values())}
+    for memory, says in (
+        ("1GB", "differences in case"),
+        ("200KB", "both must use the same query ids"),
+    ):
+        with pytest.raises(DisjointError) as caught:
+            gg.evaluate(others, run, "RR", memory=memory)
+        assert says in caught.value.hint

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         args.output = None
     per_query = args.per_query and not to_lake
     write(args, _contents(result, args, per_query), side_files(args, result))
-    warn(args, result.warnings())
+    warn(args, result.warnings)
     return 0
 
 

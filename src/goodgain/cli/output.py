@@ -7,7 +7,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 
@@ -62,10 +62,10 @@ def write(
     out.flush()
 
 
-def warn(args: argparse.Namespace, messages: Iterable[Any]) -> None:
-    """Print warnings to standard error, unless --quiet."""
+def warn(args: argparse.Namespace, messages: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:
+    """Print warnings to standard error, unless --quiet; those that take work are looked for only then."""
     if not args.quiet:
-        for message in messages:
+        for message in messages() if callable(messages) else messages:
             print(f"warning: {message}", file=sys.stderr)
 
 

@@ -7,7 +7,7 @@ import os
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns
 from goodgain.io.limits import check_rows
-from goodgain.io.naming import is_place, system_name
+from goodgain.io.naming import compression_of, is_place, system_name
 from goodgain.io.sources import Source, resolve, run_names
 from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from goodgain._core import Prepared, Scores
+
+_LINE_BYTES = 24  # of a line of text, about
+_PACKED = 4  # times the size of a compressed file, about
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -194,6 +197,22 @@ class Run(metaclass=ConstructorHints):
                 source = self.source
                 self._arrow.append(readable(source.value, source.name, source.columns))
         return self._arrow[0]
+
+    def about_rows(self) -> int:
+        """About how many rows the source holds, also those of other runs in it."""
+        source = self.source
+        if source.kind == "file":
+            size = source.stat[0] if source.stat is not None else 0
+            return size * (_PACKED if compression_of(source.name) else 1) // _LINE_BYTES
+        if source.kind == "arrow":
+            data = self._arrow_data()
+            if hasattr(data, "read_pieces"):
+                return int(data.rows)
+            value = source.value  # a frame, a table, or a short stream
+            return int(
+                getattr(value, "num_rows", None) or (len(value) if hasattr(value, "__len__") else 0)
+            )
+        return sum(map(len, source.value.values())) if source.kind == "dict" else len(source.value)
 
     def rows(self) -> tuple[list[str], list[str], list[float]]:
         """The columns query, doc and score, in the order of the source."""

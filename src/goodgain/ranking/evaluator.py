@@ -323,7 +323,7 @@ class Evaluator:
             return error
         from goodgain.ranking.mismatch import disjoint_hint
 
-        hint = disjoint_hint(self.qrels, run)
+        hint = disjoint_hint(self.qrels, run, self.prepared.memory)
         return DisjointError(error.message, where=error.where, hint=hint or error.hint)
 
     __call__ = evaluate

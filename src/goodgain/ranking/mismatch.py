@@ -13,7 +13,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from goodgain.errors import GoodgainError
+from goodgain.errors import GoodgainError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SUSPICIOUS = 0.05  # of what could be judged at most
 _ENOUGH = 0.5  # of the ids that match nothing must match, or it is a coincidence
 _MOST_ROWS = 5_000_000  # beyond which the run is not read again
+_ROW_BYTES = 200  # of a row in memory: its texts, its number and their places in lists
 _NUMBER = re.compile(r"0*(\d+)(\.0*)?")
 _SEPARATORS = re.compile(r"[-_/\\:.]+")
 _PAIRS = 50  # ids of each side that are compared to find what one side has before or after them
@@ -124,24 +125,34 @@ def mismatch_notes(run: RunScores) -> list[str]:
     try:
         evaluator, table = run.tables()
         qrels = evaluator.qrels
+        _require_room(table, evaluator.prepared.memory)
         notes = _query_notes(qrels, table) if coverage.leaves_queries else []
         if retrieved <= _SUSPICIOUS * min(coverage.documents, qrels.judgments):
             notes += _document_notes(qrels, table, coverage)
-    except GoodgainError:  # a pipe, in a cluster, changed since, or with bad rows that were skipped
+    except (
+        GoodgainError
+    ):  # a pipe, in a cluster, changed, too large, or with bad rows that were skipped
         none = f"none of the {coverage.documents:,} documents is judged: are the ids written alike?"
         return [] if retrieved else [none]
     return notes
 
 
-def disjoint_hint(qrels: Qrels, run: Any) -> str:
+def _require_room(table: Run, memory: int) -> None:
+    """Raise an error unless the rows fit into the memory that is allowed for a run."""
+    if table.about_rows() > min(_MOST_ROWS, memory // _ROW_BYTES):
+        raise InputError("too many rows to read again", where=table.name)
+
+
+def disjoint_hint(qrels: Qrels, run: Any, memory: int) -> str:
     """What would match of a run without any judged query; empty if nothing is known."""
     from goodgain.data import Run
 
     try:
         table = Run.of(run)
         table.source.require_unchanged()
+        _require_room(table, memory)
         notes = _query_notes(qrels, table)
-    except GoodgainError:  # a pipe, or changed since
+    except GoodgainError:  # a pipe, changed since, or too large
         return ""
     return notes[0] if notes else ""
 

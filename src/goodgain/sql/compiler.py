@@ -11,7 +11,7 @@ from goodgain.sql.dialects import DIALECTS, Dialect
 from goodgain.sql.kernels import KERNELS, REFUSED, Kernel, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Measures
@@ -125,19 +125,16 @@ class _Query:
         ctes = self._inputs()
         for number, (key, scope) in enumerate(self.scopes.items()):
             ctes += self._lists(number, dict(key), scope)
+        ctes.append(("bad", "\nUNION ALL\n".join(self._bad_rows())))
         ctes.append(("value_of", self._value_of(missing)))
         joined = ",\n".join(f"{name} AS (\n{_indented(body)}\n)" for name, body in ctes)
         return f"WITH {joined}\n{self._output(per_query)}\n"
 
     def _inputs(self) -> list[tuple[str, str]]:
-        d, t = self.dialect, self.tables
-        name = d.identifier
-
-        def text(column: str) -> str:
-            return f"CAST({name(column)} AS {d.text})"
-
-        score, zero = d.as_double(name(t.score)), d.number(0.0)
-        system = text(t.system) if t.system else "'run'"
+        d, zero = self.dialect, self.dialect.number(0.0)
+        query, doc = d.text.format("raw_query"), d.text.format("raw_doc")
+        score = d.value("raw_value")
+        system = d.text.format("raw_system") if self.tables.system else "'run'"
         counts = "".join(
             f",\n  SUM(CASE WHEN gain >= {d.number(max(level, 0.0))} THEN 1 ELSE 0 END) AS all_{i}"
             for i, level in enumerate(self.levels)
@@ -148,11 +145,12 @@ class _Query:
             "FROM judged WHERE gain > 0"
         )
         return [
-            ("judged", f"SELECT {text(t.query)} AS q, {text(t.doc)} AS d,\n"
-                       f"  {d.as_double(name(t.gain))} AS gain\nFROM {name(t.qrels)}"),
-            ("retrieved", f"SELECT {system} AS system, {text(t.query)} AS q, {text(t.doc)} AS d,\n"
+            *self._raw_tables(),
+            ("judged", f"SELECT {query} AS q, {doc} AS d,\n  {score} AS gain\nFROM goodgain_qrels"),
+            ("retrieved", f"SELECT {system} AS system, {query} AS q, {doc} AS d,\n"
                           f"  CASE WHEN {score} = 0 THEN {zero} ELSE {score} END AS score\n"
-                          f"FROM {name(t.run)}"),
+                          "FROM goodgain_run"),
+            *self._discount_tables(),
             ("best_order", best),
             *([("ideal", f"SELECT q{ideals}\n{self._with_discounts('best_order')}\nGROUP BY q")]
               if self.ideals else []),
@@ -170,17 +168,35 @@ class _Query:
                       "  ON lists.system = systems.system AND lists.q = queries.q"),
         ]  # fmt: skip
 
+    def _raw_tables(self) -> list[tuple[str, str]]:
+        """The user's tables. They come first: their names may be those of later parts of the query."""
+        t, name = self.tables, self.dialect.identifier
+        system = f", {name(t.system)} AS raw_system" if t.system else ""
+        return [
+            (part, f"SELECT {name(t.query)} AS raw_query, {name(t.doc)} AS raw_doc, "
+                   f"{name(value)} AS raw_value{more}\nFROM {name(table)}")
+            for part, table, value, more in (
+                ("goodgain_qrels", t.qrels, t.gain, ""), ("goodgain_run", t.run, t.score, system),
+            )
+        ]  # fmt: skip
+
     def _with_discounts(self, table: str, place: str = "place", prefix: str = "") -> str:
         """FROM a table of rows with ranks, joined with the discounts at these."""
         joins = ""
-        for name, (length, value) in self.discounts.items():
-            rows = [(rank, value(rank)) for rank in range(1, length + 1)]
-            inline = self.dialect.table([f"{prefix}{name}_at", f"{prefix}{name}"], rows)
+        for name in self.discounts:
             alias = f"{prefix}{name}_by_rank"
+            columns = f"place_of_{name} AS {alias}_at, value_of_{name} AS {prefix}{name}"
             joins += (
-                f"\nLEFT JOIN ({inline}) AS {alias} ON {alias}.{prefix}{name}_at = {table}.{place}"
+                f"\nLEFT JOIN (SELECT {columns} FROM table_of_{name}) AS {alias} "
+                f"ON {alias}.{alias}_at = {table}.{place}"
             )
         return f"FROM {table}{joins}"
+
+    def _discount_tables(self) -> Iterator[tuple[str, str]]:
+        for name, (length, value) in self.discounts.items():
+            rows = [(rank, value(rank)) for rank in range(1, length + 1)]
+            columns = [f"place_of_{name}", f"value_of_{name}"]
+            yield f"table_of_{name}", self.dialect.table(columns, rows)
 
     def _lists(self, number: int, policy: Mapping[str, str], scope: Scope) -> list[tuple[str, str]]:
         """The ranked rows under one policy, and their sums by query."""
@@ -202,14 +218,14 @@ class _Query:
         if policy["unjudged"] == "remove-negative":
             conditions.append("j.gain >= 0")
         where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
-        ties = "d DESC" if policy["ties"] == "docid" else "d"
+        ties = "d DESC" if policy["ties"] == "docid" else "d ASC"
         counts = "".join(f", q.all_{i}" for i in range(len(self.levels)))
         own = (
             ",\n  CASE WHEN gain IS NOT NULL THEN ROW_NUMBER() OVER (PARTITION BY system, q ORDER BY "
-            "CASE WHEN gain IS NULL THEN 1 ELSE 0 END, gain DESC) END AS own_place"
+            "CASE WHEN gain IS NULL THEN 1 ELSE 0 END ASC, gain DESC) END AS own_place"
         ) if scope.own_order else ""  # fmt: skip
         window = (
-            "OVER (PARTITION BY system, q ORDER BY place "
+            "OVER (PARTITION BY system, q ORDER BY place ASC "
             "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
         )
         seen = "".join(
@@ -247,48 +263,64 @@ class _Query:
             f"\nLEFT JOIN sums_{n} ON sums_{n}.system = u.system AND sums_{n}.q = u.q"
             for n in range(len(self.scopes))
         )
-        conditions = [*(["u.in_run = 1"] if missing == "skip" else []), *self._checks(d)]
+        # An error that a constant describes may be raised before there is anything to count.
+        failure = d.fail.format("'goodgain: ' || MIN(says)")
+        check = f"(SELECT CASE WHEN COUNT(*) > 0 THEN {failure} END FROM bad) IS NULL"
+        conditions = [*(["u.in_run = 1"] if missing == "skip" else []), check]
         return (
             f"SELECT u.system, u.q{columns}\nFROM units AS u JOIN queries AS q ON q.q = u.q{joins}\n"
             f"WHERE {(chr(10) + '  AND ').join(conditions)}"
         )
 
-    def _checks(self, d: Dialect) -> list[str]:
-        """Conditions that hold, or else fail the query: the rows that goodgain would refuse."""
+    def _bad_rows(self) -> Iterator[str]:
+        """A message for each row that goodgain would refuse."""
+        d = self.dialect
 
-        def check(rows: str, message: str) -> str:
-            failure = d.fail.format(f"goodgain: {message}")
-            return (
-                f"(SELECT CASE WHEN COUNT(*) > 0 THEN {failure} END FROM ({rows}) AS bad) IS NULL"
-            )
+        def says(message: str, rows: str) -> str:
+            return f"SELECT '{message}' AS says FROM {rows}"
 
         def unusable(table: str, value: str) -> str:
             return (
-                f"SELECT 1 AS one FROM {table} WHERE q IS NULL OR d IS NULL OR {value} IS NULL "
+                f"{table} WHERE q IS NULL OR d IS NULL OR {value} IS NULL "
                 f"OR NOT ({d.finite.format(value)})"
             )
 
-        checks = [
-            check(unusable("judged", "gain"), "a judgment without an id or a finite gain"),
-            check(unusable("retrieved", "score"), "a row of a run without an id or a finite score"),
-            check(
-                "SELECT q, d FROM judged GROUP BY q, d HAVING COUNT(*) > 1",
-                "a document judged twice",
-            ),
-        ]
+        yield from self._bad_types()
+        yield says("a judgment without an id or a finite gain", unusable("judged", "gain"))
+        yield says("a row of a run without an id or a finite score", unusable("retrieved", "score"))
+        if self.tables.system:
+            yield says("a row of a run without its name", "retrieved WHERE system IS NULL")
+        yield says("a document judged twice", "judged GROUP BY q, d HAVING COUNT(*) > 1")
+        unjudged = "units GROUP BY system HAVING MAX(in_run) = 0"
+        yield says("no query of a run is judged", unjudged)
         if any(dict(key)["duplicates"] == "error" for key in self.scopes):
             rows = (
-                "SELECT r.q, r.d FROM retrieved AS r JOIN counted AS c ON c.q = r.q "
+                "retrieved AS r JOIN counted AS c ON c.q = r.q "
                 "GROUP BY r.system, r.q, r.d HAVING COUNT(*) > 1"
             )
-            checks.append(check(rows, "a document twice for one query of a run"))
-        return checks
+            yield says("a document twice for one query of a run", rows)
+
+    def _bad_types(self) -> Iterator[str]:
+        """Types that goodgain refuses: casts would parse text, and write one id in several ways."""
+        d, t = self.dialect, self.tables
+        for part, value in (("goodgain_qrels", t.gain), ("goodgain_run", t.score)):
+            for column, own_name, refused, wanted in (
+                ("raw_query", t.query, d.no_id, "text or integers"),
+                ("raw_doc", t.doc, d.no_id, "text or integers"),
+                ("raw_value", value, d.no_number, "numbers"),
+            ):
+                if refused:
+                    yield (
+                        f"SELECT 'column {d.string(own_name)} must hold {wanted}' AS says "
+                        f"FROM (SELECT {column} FROM {part} LIMIT 1) AS first_row "
+                        f"WHERE {refused.format(column)}"
+                    )
 
     def _output(self, per_query: bool) -> str:
         d = self.dialect
         columns = []
-        for i, (measure, _) in enumerate(self.values):
-            label = d.label(measure.label)
+        labels = d.labels([measure.label for measure, _ in self.values])
+        for i, ((measure, _), label) in enumerate(zip(self.values, labels, strict=True)):
             if per_query:
                 columns.append(f"v{i} AS {label}")
             elif measure.definition.aggregate == "geometric":
@@ -300,10 +332,13 @@ class _Query:
         listed = ",\n  ".join(columns)
         system, query = d.label("run"), d.label("query")
         if per_query:
-            return f"SELECT system AS {system}, q AS {query},\n  {listed}\nFROM value_of\nORDER BY system, q"
+            return (
+                f"SELECT system AS {system}, q AS {query},\n  {listed}\nFROM value_of\n"
+                "ORDER BY system ASC, q ASC"
+            )
         return (
             f"SELECT system AS {system}, COUNT(*) AS {d.label('queries')},\n  {listed}\nFROM value_of\n"
-            "GROUP BY system\nORDER BY system"
+            "GROUP BY system\nORDER BY system ASC"
         )
 
 

@@ -127,20 +127,35 @@ class Kernel:
         """A gain as nDCG counts it."""
         d = self.scope.dialect
         least = max(0.0, float(self.options.get("min_gain", 0.0)))
-        worth = (
-            f"(POWER({d.number(2.0)}, {gain}) - {d.number(1.0)})"
-            if self.options.get("exp_gain")
-            else gain
-        )
+        worth = self.power_gain(gain) if self.options.get("exp_gain") else gain
         above = f"{gain} > {d.number(0.0)}" + (f" AND {gain} >= {d.number(least)}" if least else "")
         return f"CASE WHEN {above} THEN {worth} ELSE {d.number(0.0)} END"
 
+    def power_gain(self, gain: str) -> str:
+        """Two to the power of the gain, less one."""
+        d = self.scope.dialect
+        power = f"POWER({d.number(2.0)}, {gain})"
+        other = d.exact(power, "gain=exp is exact for gains that are whole numbers only")
+        if other != power:
+            power = f"CASE WHEN {gain} = FLOOR({gain}) THEN {power} ELSE {other} END"
+        return f"({power} - {d.number(1.0)})"
+
+    def by_rank(self, name: str, value: Callable[[int], float], beyond: str) -> str:
+        """A number that depends on the rank: listed for the first ranks, an expression after them."""
+        length = min(self.cutoff or _LISTED, _LISTED)
+        listed = self.scope.discount(name, length, value)
+        if self.cutoff == length:
+            return listed
+        beyond = self.scope.dialect.exact(
+            beyond, f"discounts are exact to rank {_LISTED}, so add @{_LISTED} or a smaller cutoff"
+        )
+        return f"COALESCE({listed}, {beyond})"
+
     def log2_rank(self) -> str:
         """The logarithm of the rank plus one."""
-        if 0 < self.cutoff <= _LISTED:
-            return self.scope.discount("log2_rank", self.cutoff, lambda rank: math.log2(rank + 1))
         d = self.scope.dialect
-        return d.log2.format(f"({d.as_double('place')} + {d.number(1.0)})")
+        beyond = d.log2.format(f"({d.as_double('place')} + {d.number(1.0)})")
+        return self.by_rank("log2_rank", lambda rank: math.log2(rank + 1), beyond)
 
 
 def _precision(m: Kernel) -> str:
@@ -256,10 +271,9 @@ def _ndcg(m: Kernel) -> str:
 
 def _rbp(m: Kernel) -> str:
     d, p = m.scope.dialect, float(m.options.get("p", 0.8))
-    weight = f"({d.number(1 - p)} * POWER({d.number(p)}, place - 1))"
-    if 0 < m.cutoff <= _LISTED:
-        name = f"weight_{len([n for n in m.scope.discounts if n.startswith('weight')])}"
-        weight = m.scope.discount(name, m.cutoff, lambda rank: (1 - p) * math.pow(p, rank - 1))
+    name = f"weight_{len([n for n in m.scope.discounts if n.startswith('weight')])}"
+    beyond = f"{d.number(1 - p)} * POWER({d.number(p)}, place - 1)"
+    weight = m.by_rank(name, lambda rank: (1 - p) * math.pow(p, rank - 1), beyond)
     zero, one = d.number(0.0), d.number(1.0)
     if m.options.get("binary"):
         worth = f"CASE WHEN gain >= {d.number(m.rel)} THEN {one} ELSE {zero} END"

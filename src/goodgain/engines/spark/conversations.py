@@ -20,7 +20,7 @@ from goodgain.engines.spark.digests import DIGEST, same_digest
 from goodgain.engines.spark.failures import cluster_errors, same_version
 from goodgain.engines.spark.frames import current, read
 from goodgain.engines.spark.gain_worker import KEYED, SCORED, GainJob, keyed, row_digest, scored
-from goodgain.engines.spark.session import arrow_only, is_frame, shuffle_partitions
+from goodgain.engines.spark.session import arrow_only, fresh_reader, is_frame, shuffle_partitions
 from goodgain.errors import GoodgainError, InputError, UsageError, from_report, keyword_hint
 from goodgain.identity import Identity
 from goodgain.io.naming import format_of, system_name
@@ -240,7 +240,7 @@ def conversations(
         data, default = current(traces, name), "agent"
     elif isinstance(traces, str) and _is_lines(traces):
         with cluster_errors(traces):
-            data, name = spark.read.text(traces, lineSep="\n"), traces
+            data, name = fresh_reader(spark).text(traces, lineSep="\n"), traces
         default = system_name(traces)
     elif isinstance(traces, str) and ":" in traces:
         data, name, default = read(spark, traces)[0], traces, "agent"

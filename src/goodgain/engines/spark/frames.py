@@ -14,7 +14,7 @@ from goodgain.engines.spark.failures import cluster_errors, reading_errors, same
 from goodgain.engines.spark.files import Files, files_of, size_of
 from goodgain.engines.spark.lakes import lake_frame
 from goodgain.engines.spark.places import local_path, place_of
-from goodgain.engines.spark.session import arrow_only, is_frame
+from goodgain.engines.spark.session import arrow_only, fresh_reader, is_frame
 from goodgain.engines.spark.texts import (
     TEXTS,
     Lines,
@@ -215,7 +215,7 @@ def read(spark: Any, path: str) -> tuple[Any, dict[str, Any]]:
             return spark.table(place), {}
         if form in LAKES:
             return lake_frame(spark, form, place)
-        reader = spark.read.format("json" if form == "jsonl" else form or "text")
+        reader = fresh_reader(spark).format("json" if form == "jsonl" else form or "text")
         return _with_keys_as_written(reader, place), {}
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.engines.spark.failures import reading_errors
 from goodgain.engines.spark.places import local_path, place_of
+from goodgain.engines.spark.session import fresh_reader
 from goodgain.errors import InputError, MissingExtraError
 from goodgain.io.lakes import open_lake
 
@@ -36,11 +37,11 @@ def lake_frame(spark: Any, form: str, place: str) -> tuple[Any, dict[str, Any]]:
 
 
 def _of_files(spark: Any, table: LakeTable) -> Any:
-    reader = spark.read.option("mergeSchema", "true")
+    reader = fresh_reader(spark).option("mergeSchema", "true")
     if table.schema:
         from pyspark.sql.types import StructType
 
-        reader = spark.read.schema(StructType.fromJson(json.loads(table.schema)))
+        reader = fresh_reader(spark).schema(StructType.fromJson(json.loads(table.schema)))
     if table.partitions:
         reader = reader.option("basePath", _url(table.place))
     data = reader.parquet(*map(_url, table.files))

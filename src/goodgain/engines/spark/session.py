@@ -9,6 +9,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from goodgain.errors import MissingExtraError, UsageError
 
@@ -33,6 +34,15 @@ def arrow_only() -> Iterator[None]:
             "ignore", message="PySpark does not yet fully support pandas", category=FutureWarning
         )
         yield
+
+
+def fresh_reader(spark: Any) -> Any:
+    """A reader of files as they are now.
+
+    Spark finds cached rows by the paths and options of a plan, so that a DataFrame that anybody cached would
+    stand for files that were rewritten since. Formats ignore an option that they do not know.
+    """
+    return spark.read.option("goodgain.reading", uuid4().hex)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain._core import ArrowTable, require_text
 from goodgain.engines.spark.failures import cluster_errors
 from goodgain.engines.spark.places import local_path
+from goodgain.engines.spark.session import fresh_reader
 from goodgain.errors import InputError, core_errors
 from goodgain.io.files import decompressed
 from goodgain.io.lakes import lake_form
@@ -45,9 +46,9 @@ class Lines:
         from pyspark.sql import functions as sql
 
         if self.whole:
-            files = spark.read.format("binaryFile").load(self.place)
+            files = fresh_reader(spark).format("binaryFile").load(self.place)
             return files.select("path", sql.col("content").alias("line"))
-        lines = spark.read.text(self.place, lineSep="\n")
+        lines = fresh_reader(spark).text(self.place, lineSep="\n")
         line = sql.col("value").cast("binary").alias("line")
         if self.header is None:
             return lines.select(line)
@@ -159,7 +160,8 @@ def _head(spark: Any, place: str, whole: bool) -> bytes:
     with cluster_errors(place):
         if whole:
             rows = (
-                spark.read.format("binaryFile")
+                fresh_reader(spark)
+                .format("binaryFile")
                 .load(place)
                 .select("path", "content")
                 .limit(1)
@@ -167,7 +169,7 @@ def _head(spark: Any, place: str, whole: bool) -> bytes:
             )
             return decompressed(bytes(rows[0].content), rows[0].path, HEAD) if rows else b""
         value = sql.col("value").cast("binary").alias("line")
-        rows = spark.read.text(place, lineSep="\n").select(value).limit(_SAMPLE).collect()
+        rows = fresh_reader(spark).text(place, lineSep="\n").select(value).limit(_SAMPLE).collect()
     return b"\n".join(bytes(row.line) for row in rows)[:HEAD]
 
 
@@ -186,7 +188,7 @@ def _first_file(path: Path) -> Path:
 def fetched(spark: Any, place: str, form: str | None, folder: str) -> str:
     """A local copy of text files, all in one: judgments are read on the driver, like a local file."""
     with cluster_errors(place):
-        files = spark.read.format("binaryFile").load(place).orderBy("path")
+        files = fresh_reader(spark).format("binaryFile").load(place).orderBy("path")
         contents = [decompressed(bytes(row.content), row.path) for row in files.toLocalIterator()]
     header = contents[0].split(b"\n", 1)[0] if contents and form in ("csv", "tsv") else None
     path = Path(folder) / f"judgments{_SUFFIXES[form] if form else '.unknown'}"
