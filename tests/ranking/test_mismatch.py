@@ -147,6 +147,7 @@ COMMANDS = {
     "gate qrels.json a.json b.json": 1,
     "explain qrels.json a.json -m nDCG@10 --query q1": 0,
     "fuse a.json b.json --tune qrels.json": 0,
+    "fuse a.json qrels.json": 0,
     "fuse a.json b.json --method posfuse --train qrels.json": 0,
     "calibrate qrels.json labels.json": 2,
     "check golden.jsonl --target answers_in_lower_case:search": 0,
@@ -224,3 +225,21 @@ def test_rows_that_were_skipped_do_not_fail_the_warnings(
     assert "1 bad row skipped" in capsys.readouterr().err
     result = gg.evaluate("qrels.txt", "run.txt", "RR", skip_bad=True)
     assert any("not in the run" in warning for warning in result.warnings())
+
+
+def test_the_query_to_explain_is_not_in_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from goodgain.cli import run
+
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.json").write_text(json.dumps({str(i): {"a": 1} for i in range(1, 5)}))
+    queries = {f"q{i}": {"a": 1.0} for i in range(1, 5)}
+    command = ["explain", "qrels.json", "run.json", "-m", "RR", "--query", "1"]
+    Path("run.json").write_text(json.dumps(queries))
+    assert run(command) == 2
+    assert "no query of the run is judged: the run has query 'q1'" in capsys.readouterr().err
+    Path("run.json").write_text(json.dumps({**queries, "4": {"a": 1.0}}))
+    assert run(command) == 0
+    note = "what is around them ('q' before, '' after): the run has 'q1', the judgments have '1'"
+    assert note in capsys.readouterr().err
