@@ -1,6 +1,8 @@
 #include "arrow.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "arrow_cells.hpp"
 #include "error.hpp"
@@ -78,6 +80,38 @@ std::string type_name(const std::string& format) {
   for (const Name& each : names)
     if (format.starts_with(each.start)) return each.name;
   return "'" + format + "'";
+}
+
+/// The name of an extension type, or nothing. Metadata are pairs of texts, with their sizes before them.
+std::string extension_of(const ArrowSchema& schema) {
+  const char* at = schema.metadata;
+  if (!at) return {};
+  const auto number = [&at] {
+    int32_t value;
+    std::memcpy(&value, at, 4);
+    at += 4;
+    return value;
+  };
+  const auto text = [&] {
+    const auto size = static_cast<size_t>(std::max(number(), 0));
+    const char* begin = at;
+    at += size;
+    return std::string_view(begin, size);
+  };
+  for (int32_t pairs = number(); pairs > 0; --pairs) {
+    const std::string_view key = text(), value = text();
+    if (key == "ARROW:extension:name") return std::string(value);
+  }
+  return {};
+}
+
+/// Refuses a column whose cells do not mean what is stored, such as the days of a period as integers.
+void refuse_extension(const ArrowSchema& schema, const std::string& what, const std::string& place,
+                      const char* instead) {
+  std::string name = extension_of(schema);
+  if (name.empty() && schema.dictionary) name = extension_of(*schema.dictionary);
+  if (name.empty() || name == "arrow.bool8") return;
+  bad_input(what, place, "its Arrow type is the extension " + in_quotes(name) + ": cast it to " + instead);
 }
 
 void refuse_nested(const ArrowSchema& values, const std::string& place) {
@@ -158,23 +192,25 @@ size_t ArrowTable::column(const std::string& name) const {
 
 /// The kind of an id column, which must hold text or integers.
 IdKind ArrowTable::kind(size_t c) const {
-  const ArrowSchema* schema = schema_.children[c];
-  if (schema->dictionary) schema = schema->dictionary;
+  const ArrowSchema* schema = &values_of(*schema_.children[c]);
+  const std::string what = "id column " + in_quotes(name_of(schema_.children[c])) + " must hold text or integers";
+  const char* instead = "text, or to integers";
   refuse_nested(*schema, place_of(c));
+  if (is_utf8_format(schema->format)) return IdKind::text;  // whatever it means, it is its text
+  refuse_extension(*schema_.children[c], what, name_, instead);
   if (is_text_format(schema->format)) return IdKind::text;
   if (is_integer_format(schema->format)) return IdKind::integer;
   if (const auto decimal = decimal_format(schema->format); decimal && decimal->scale == 0) return IdKind::integer;
-  bad_input("id column " + in_quotes(name_of(schema_.children[c])) + " must hold text or integers", name_,
-            "its Arrow type is " + type_name(schema->format) + ": cast it to text, or to integers");
+  bad_input(what, name_, "its Arrow type is " + type_name(schema->format) + ": cast it to " + instead);
 }
 
 void ArrowTable::require_numbers(size_t c) const {
   const ArrowSchema* schema = schema_.children[c];
   const char* format = values_of(*schema).format;
   refuse_nested(values_of(*schema), place_of(c));
-  if (is_number_format(format)) return;
-  bad_input("column " + in_quotes(name_of(schema_.children[c])) + " must hold numbers", name_,
-            "its Arrow type is " + type_name(format) + ": cast it to numbers");
+  const std::string what = "column " + in_quotes(name_of(schema_.children[c])) + " must hold numbers";
+  if (is_number_format(format)) return refuse_extension(*schema, what, name_, "numbers");
+  bad_input(what, name_, "its Arrow type is " + type_name(format) + ": cast it to numbers");
 }
 
 void ArrowTable::for_each(const ColumnNames& names, Table table, const std::function<void(const Line&, uint64_t)>& row,

@@ -162,9 +162,12 @@ void check_offsets(const ArrowArray& array, const std::string& place) {
   if (!ordered) bad_input("damaged Arrow data: the offsets of texts are not in order", place, damaged_arrow_hint);
 }
 
+inline bool is_utf8_format(const char* f) {
+  return !std::strcmp(f, "u") || !std::strcmp(f, "U") || !std::strcmp(f, "vu");
+}
+
 inline bool is_text_format(const char* f) {
-  return !std::strcmp(f, "u") || !std::strcmp(f, "U") || !std::strcmp(f, "vu") || !std::strcmp(f, "z") ||
-         !std::strcmp(f, "Z") || !std::strcmp(f, "vz");
+  return is_utf8_format(f) || !std::strcmp(f, "z") || !std::strcmp(f, "Z") || !std::strcmp(f, "vz");
 }
 
 /// Ids of one column of one batch; integers are converted to decimal text in the arena.

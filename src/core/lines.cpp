@@ -116,6 +116,25 @@ GOODGAIN_INLINE bool number_in(Bytes text, const char* end, double& value) {
 
 bool parse_number_in(Bytes text, const char* end, double& value) { return number_in(text, end, value); }
 
+namespace {
+
+/// A gain as trec_eval reads it: the whole number before the point or the exponent.
+GOODGAIN_INLINE double whole_part(Bytes text, double value) {
+  if (text.size() > 2)
+    if (const size_t exponent = text.find_first_of("eE"); exponent != Bytes::npos)
+      parse_number(text.substr(0, exponent), value);
+  return std::trunc(value);
+}
+
+constexpr Bytes byte_order_mark = "\xef\xbb\xbf";
+
+LineProblem joined_files(Bytes line) {
+  return {"the line " + in_quotes(line) + " begins with a byte order mark",
+          "two files were joined here: remove the three bytes of the mark"};
+}
+
+}  // namespace
+
 bool parse_boolean(Bytes text, double& value) {
   value = text.size() == 4;
   for (const Bytes word : {"true", "TRUE", "True", "false", "FALSE", "False"})
@@ -199,7 +218,7 @@ struct UsualLines {
       if (edges == 0) return false;
       next();
     }
-    if (edges != 0 || *p == '#' || (reader.as_trec_eval_ && query[0] == '#')) return false;
+    if (edges != 0 || *p == '#' || *p == byte_order_mark[0] || (reader.as_trec_eval_ && query[0] == '#')) return false;
     line.query = query;
     line.doc = doc;
     if (table == Table::qrels && !reader.as_trec_eval_) line.aspect = aspect;
@@ -220,7 +239,7 @@ struct UsualLines {
     for (; good < n; ++good) {
       double& value = batch.lines[good].value;
       if (!number_in(numbers[good], end, value)) break;
-      if (table == Table::qrels && reader.as_trec_eval_) value = std::trunc(value);
+      if (table == Table::qrels && reader.as_trec_eval_) value = whole_part(numbers[good], value);
     }
     if (good < n) p = batch.starts[good];
     batch.size = good;
@@ -260,6 +279,7 @@ bool TrecReader::next(const char*& p, const char* end, Line& line) {
   tokens_of_line(p, end, tokens, count);
   const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
   if (whole.starts_with('#')) return false;
+  if (whole.starts_with(byte_order_mark)) return fail(joined_files(whole));
   if (has_controls(whole.data(), whole.size()))
     return fail({"the line " + in_quotes(whole) + " contains a control character",
                  "fields end at blanks and tabs; ids with other characters need JSON lines or Parquet"});
@@ -280,7 +300,7 @@ bool TrecReader::next(const char*& p, const char* end, Line& line) {
   const Bytes number = tokens[table_ == Table::run ? 4 : 3];
   if (table_ == Table::qrels && !as_trec_eval_) line.aspect = tokens[1];
   if (!parse_number(number, line.value)) return fail(number_problem(table_, number));
-  if (table_ == Table::qrels && as_trec_eval_) line.value = std::trunc(line.value);
+  if (table_ == Table::qrels && as_trec_eval_) line.value = whole_part(number, line.value);
   return true;
 }
 
@@ -320,6 +340,8 @@ bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
   }
   p = q == end ? end : q + 1;
   if (fields_.size() == 1 && fields_[0].empty()) return false;  // an empty line
+  if (const Bytes whole(start, static_cast<size_t>(p - start)); whole.starts_with(byte_order_mark))
+    return fail(joined_files(whole.substr(0, whole.find_first_of("\r\n"))));
   if (fields_.size() != columns_.count) {
     const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
     return fail({"the line " + in_quotes(whole) + " has " + std::to_string(fields_.size()) +

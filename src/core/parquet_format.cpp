@@ -82,6 +82,9 @@ class ArrowSchemaText {
     }
   }
 
+  /// Whether a column has an extension type: what is stored is not what it means.
+  bool has_extensions() const { return bytes_.find("ARROW:extension:name") != std::string::npos; }
+
   /// Whether a column is a duration, or may be one since the schema cannot be read.
   bool may_have_durations() const {
     try {
@@ -252,8 +255,11 @@ void ParquetFile::read_metadata(Bytes metadata) {
         bool is_schema = false;
         in.fields([&](int64_t of, Type) {
           if (of == 1) return is_schema = in.text() == "ARROW:schema", true;
-          if (of == 2 && is_schema) return may_have_durations |= ArrowSchemaText(in.text()).may_have_durations(), true;
-          return false;
+          if (of != 2 || !is_schema) return false;
+          const ArrowSchemaText schema(in.text());
+          if (schema.has_extensions()) unreadable("it has extension types");
+          may_have_durations |= schema.may_have_durations();
+          return true;
         });
       });
       return true;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -35,11 +36,14 @@ class IdReader {
     if (PyIndex_Check(id) && !PyBool_Check(id)) {
       if (kind_ != IdKind::integer) seen(IdKind::integer, id);
       const nb::object number = nb::steal(PyNumber_Index(id));
-      if (!number.is_valid()) throw nb::python_error();
+      if (!number.is_valid()) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();  // Ctrl-C
+        PyErr_Clear();
+        refuse(id);
+      }
       return arena_.keep(nb::cast<std::string>(nb::str(number)));
     }
-    bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " must be text or an integer", name_,
-              "convert ids first, for example with str()");
+    refuse(id);
   }
 
   /// Takes note of a text that was read elsewhere.
@@ -51,6 +55,11 @@ class IdReader {
   std::string example() const { return first_.is_valid() ? python_repr(first_.ptr()) : ""; }
 
  private:
+  [[noreturn]] void refuse(PyObject* id) {
+    bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " must be text or an integer", name_,
+              "convert ids first, for example with str()");
+  }
+
   void seen(IdKind kind, PyObject* id) {
     if (kind_ != IdKind::untyped)
       bad_input(std::string(what_) + " ids mix text and integers: " + python_repr(id) + " is " +
@@ -84,13 +93,27 @@ void require_same_kinds(const Qrels& qrels, const IdReader& queries, const IdRea
     require_same_kinds(qrels, {queries.kind(), queries.example()}, {docs.kind(), docs.example()}, name);
 }
 
+/// Whether numpy offers a number for what is none: a duration, a date, a complex number, or text in an array. The
+/// types are known by their names, since numpy is not loaded for this.
+bool is_no_number(PyObject* value) {
+  constexpr std::string_view package = "numpy.";
+  std::string_view type = Py_TYPE(value)->tp_name;
+  if (!type.starts_with(package)) return false;
+  type.remove_prefix(package.size());
+  if (type == "timedelta64" || type == "datetime64") return true;
+  if (type.starts_with("complex") || type.starts_with("clongdouble")) return true;
+  if (type != "ndarray") return false;
+  const std::string kind = nb::cast<std::string>(nb::handle(value).attr("dtype").attr("kind"));
+  return std::string_view("mMcSU").find(kind) != std::string_view::npos;
+}
+
 /// A finite number; otherwise an error that names the place. May run a `__float__`, so the caller owns the objects.
 double number(PyObject* value, Table table, PyObject* query, PyObject* doc, const std::string& name) {
   double result;
   if (PyFloat_CheckExact(value)) {
     result = PyFloat_AsDouble(value);
   } else {
-    result = PyUnicode_Check(value) ? std::nan("") : PyFloat_AsDouble(value);
+    result = PyUnicode_Check(value) || is_no_number(value) ? std::nan("") : PyFloat_AsDouble(value);
     if (PyErr_Occurred()) {
       if (!PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();  // Ctrl-C
       PyErr_Clear();

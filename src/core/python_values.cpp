@@ -39,7 +39,11 @@ nb::object to_bytes(nb::handle text) {
 
 std::string python_repr(nb::handle object) {
   PyObject* repr = PyObject_Repr(object.ptr());
-  if (!repr) throw nb::python_error();
+  if (!repr) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();  // Ctrl-C
+    PyErr_Clear();
+    return std::string("an object of type ") + Py_TYPE(object.ptr())->tp_name;
+  }
   const nb::object owner = nb::steal(repr);
   Py_ssize_t size;
   const char* text = PyUnicode_AsUTF8AndSize(repr, &size);

@@ -69,8 +69,16 @@ _LONGEST = 500  # characters of a message: a whole file may stand in one line
 _LONGEST_HINT = 1000  # room for the reason of every format that was tried
 
 
+def _without_secrets(text: str) -> str:
+    if "://" not in text:
+        return text
+    from goodgain.redaction import hide_in_urls
+
+    return hide_in_urls(text)
+
+
 def _short(text: str, longest: int = _LONGEST) -> str:
-    escaped = plain(text[: longest + 1])
+    escaped = plain(_without_secrets(text)[: longest + 1])
     return escaped if len(escaped) <= longest else f"{escaped[:longest]}..."
 
 
@@ -90,7 +98,7 @@ class GoodgainError(Exception):
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
         self.message, self.where, self.hint = (
             _short(message),
-            plain(where),
+            plain(_without_secrets(where)),
             _short(hint, _LONGEST_HINT),
         )
         super().__init__(self.message)

@@ -29,6 +29,7 @@ _ACCOUNT = re.compile(
     r"(?P<oracle>\bjdbc:oracle:\w+:)[^\s@]{1,500}@",
     re.I,
 )
+_URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+://[^\s'\"<>]+", re.I)
 _VARIABLE = re.compile(r"(?:Bearer )?\$\{\w+\}")
 _PAIR = re.compile(r"(?P<name>[\w.-]+)(?P<sign>[=:]\s*)(?P<value>\S.*)", re.S)
 _SCHEME = re.compile(
@@ -84,6 +85,11 @@ def hide_secrets(text: str) -> str:
     text = _HOOK.sub(rf"\g<1>/{HIDDEN}", _without_values(text))
     text = _SCHEME.sub(lambda m: f"{m['name']} {HIDDEN}" if m["name"] else m["user"] + HIDDEN, text)
     return _KEY_LIKE.sub(HIDDEN, text)
+
+
+def hide_in_urls(text: str) -> str:
+    """A text without the accounts and secret parameters of the URLs in it: the rest may name anything."""
+    return _URL.sub(lambda match: hide_secrets(match[0]), text) if "://" in text else text
 
 
 def _without_values(text: str) -> str:

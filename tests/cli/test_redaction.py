@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
-from goodgain.redaction import hide_in, hide_secrets, redacted
+from goodgain import Qrels
+from goodgain.errors import InputError
+from goodgain.redaction import hide_in, hide_in_urls, hide_secrets, redacted
 
 
 @pytest.mark.parametrize(
@@ -100,3 +103,52 @@ def test_long_texts_take_linear_time(piece):
     started = time.process_time()
     hide_secrets(piece * (200_000 // len(piece)))
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://me:SECRET@127.0.0.1:9/q.txt", "s3://ME:SECRET@bucket/q.parquet?region=x",
+     "s3://bucket/q.parquet?secret_key=SECRET&access_key=SECRET", "http://host/?token=SECRET",
+     "postgresql://me:SECRET@127.0.0.1:9/labels"],
+)  # fmt: skip
+def test_errors_hide_what_addresses_hold(address, capsys):
+    from goodgain.cli import run
+
+    assert run(["evaluate", address, "none.run"]) == 2
+    printed = capsys.readouterr()
+    assert "SECRET" not in printed.out + printed.err
+    with pytest.raises(InputError) as error:
+        Qrels(address)
+    assert "SECRET" not in f"{error.value} {error.value!r} {error.value.args}"
+
+
+def test_errors_keep_what_is_no_address():
+    text = "unknown key 'api_key=x' in the experiment; token: abc"
+    assert str(InputError(text, where="a.toml:3", hint="set api_key=NAME")) == (
+        f"{text} (a.toml:3)\nhint: set api_key=NAME"
+    )
+    assert hide_in_urls("see https://host/docs?page=2 and {a: '1'}") == (
+        "see https://host/docs?page=2 and {a: '1'}"
+    )
+
+
+def test_crash_files_hide_secrets_of_messages(capsys):
+    from goodgain.cli.crash import report_crash
+
+    def fail():
+        raise RuntimeError("https://me:SECRET@host failed\nAuthorization: Bearer SECRETSECRET")
+
+    with pytest.raises(RuntimeError) as raised:
+        fail()
+    try:
+        raise ValueError("password=SECRET") from raised.value
+    except ValueError as error:
+        assert report_crash(error, ["evaluate"]) == 70
+    message = capsys.readouterr().err
+    path = Path(message.split("'")[1])
+    text = path.read_text()
+    path.unlink()
+    code = "Bearer SECRETSECRET"  # of this file: it stands in the traceback as code
+    assert "SECRET" not in message
+    assert "RuntimeError: https://***@host failed" in text and "ValueError: password=***" in text
+    assert all(code in line for line in text.splitlines() if "SECRETSECRET" in line)

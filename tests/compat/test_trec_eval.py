@@ -373,6 +373,19 @@ def test_odd_lines_mean_the_same_in_short_and_long_files(capfd, files, padding):
     assert (status, err.startswith("goodgain: duplicate judgment of document 'a'")) == (4, True)
 
 
+@pytest.mark.parametrize("padding", [0, 40])
+@pytest.mark.parametrize(
+    ("text", "grade"),
+    [("1e3", "1"), ("2E0", "2"), ("3e-2", "3"), ("-1e1", "."), ("2.9e5", "2"), ("+1.", "1"),
+     (".9e1", "0"), ("00002", "2")],
+)  # fmt: skip
+def test_grades_end_where_trec_eval_stops_reading(capfd, files, padding, text, grade):
+    """It reads them with atol(), which knows no exponents."""
+    qrels = f"q1 0 a {text}\n" + "".join(f"q2 0 document-{i} 0\n" for i in range(padding))
+    _, out, _ = printed(capfd, "-n", "-q", "-m", "relstring", *files(qrels, "q1 Q0 a 1 2 t\n"))
+    assert out == f"relstring             \tq1\t'{grade}'\n"
+
+
 @pytest.mark.parametrize("padding", [0, 40, 5000])
 @pytest.mark.parametrize("character", ["\0", "\x01", "\x08", "\x0e", "\x1f"])
 def test_control_characters_are_no_blanks(capfd, files, padding, character):

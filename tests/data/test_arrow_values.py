@@ -67,6 +67,75 @@ def test_a_null_in_a_dictionary_is_missing():
         gg.evaluate(QRELS, table(scores), "nDCG@10")
 
 
+class Hundredths(pa.ExtensionType):
+    """A type that pyarrow does not know unless a program registers it."""
+
+    def __init__(self, storage):
+        super().__init__(storage, "shop.hundredths")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+
+def written(data, form, path):
+    if form == "memory":
+        return data
+    if form == "parquet":
+        pq.write_table(data, path)
+    else:
+        with pa.ipc.new_stream(path, data.schema) as file:
+            file.write_table(data)
+    return path
+
+
+@pytest.mark.parametrize("form", ["memory", "parquet", "arrow"])
+def test_extension_types_are_not_what_they_store(form, tmp_path):
+    def extended(values):
+        return pa.ExtensionArray.from_storage(Hundredths(values.type), values)
+
+    path = str(tmp_path / f"run.{form}")
+    days = pa.array(pd.period_range("2020", periods=3, freq="D"))
+    for scores, name in (
+        (extended(pa.array([1, 9, 5])), "shop.hundredths"),
+        (extended(pa.array([1.0, 9.0, 5.0]).dictionary_encode()), "shop.hundredths"),
+        (days, "pandas.period"),
+    ):
+        with pytest.raises(InputError, match="column 'score' must hold numbers") as error:
+            gg.evaluate(QRELS, written(table(scores), form, path), "RR")
+        assert error.value.hint == f"its Arrow type is the extension '{name}': cast it to numbers"
+        gains = table([1.0] * 3).drop_columns("score").append_column("gain", scores)
+        with pytest.raises(InputError, match="column 'gain' must hold numbers"):
+            gg.Qrels(written(gains, form, path)).to_dict()
+    for ids in (days, extended(pa.array([1, 2, 3])), extended(pa.array([b"a", b"b", b"c"]))):
+        with pytest.raises(InputError, match="id column 'doc' must hold text or integers"):
+            gg.evaluate(QRELS, written(table([1.0] * 3, doc=ids), form, path), "RR")
+    texts = extended(pa.array(["a", "b", "c"]))
+    data = written(table([1.0, 9.0, 5.0], doc=texts, unused=days), form, path)
+    assert gg.evaluate(QRELS, data, "nDCG@10")["nDCG@10"] == EXPECTED
+    flags = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([0, 1, 0], pa.int8()))
+    same = gg.evaluate(QRELS, table([False, True, False]), "nDCG@10")["nDCG@10"]
+    assert gg.evaluate(QRELS, written(table(flags), form, path), "nDCG@10")["nDCG@10"] == same
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.timedelta64(5, "ns"), np.timedelta64(5), np.datetime64(5, "ns"), np.complex64(5),
+     np.complex128(5), np.array("5"), np.array(np.timedelta64(5, "ns")), "5", b"5", np.nan],
+    ids=repr,
+)  # fmt: skip
+def test_values_of_numpy_that_are_no_numbers(value):
+    """float() takes them, and not only evaluation reads scores."""
+    for run in ({"q": {"a": value}}, [("q", "a", value)], {"q": [("a", value)]}):
+        with pytest.raises(InputError, match="not a finite number"):
+            gg.evaluate(QRELS, run, "RR")
+        with pytest.raises(InputError, match="not a finite number"):
+            gg.Run(run).to_dict()
+        with pytest.raises(InputError, match="not a finite number"):
+            gg.fuse([run, run])
+    with pytest.raises(InputError, match="not a finite number"):
+        gg.Qrels({"q": {"a": value}})
+
+
 # --- damaged data ---
 
 
@@ -222,6 +291,17 @@ def test_objects_without_a_stream():
     for stream, reason in ((lambda: 5, "does not return an Arrow stream"), (fails, "gone")):
         with pytest.raises(InputError, match=f"cannot read the data: .*{reason}"):
             gg.evaluate(Offers(stream), {"q": {"a": 1.0}}, "RR")
+
+
+def test_what_a_database_raises():
+    """Its errors are none of Arrow's."""
+    import duckdb
+
+    mixed = pd.Series([1, True], dtype=object)
+    frame = pd.DataFrame({"query": "q", "doc": ["a", "b"], "score": mixed})
+    assert len(frame) == 2  # used below by its name
+    with pytest.raises(InputError, match="cannot read the data: "):
+        gg.evaluate(QRELS, duckdb.connect().sql("select * from frame"), "RR")
 
 
 def test_interrupts_of_a_stream_are_interrupts():

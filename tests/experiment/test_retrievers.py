@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import uuid
+
 import numpy as np
 import pytest
 
-from goodgain.errors import GoodgainError
+from goodgain.errors import GoodgainError, UsageError
 from goodgain.experiment.retrievers import BUILT_IN, make, retriever_class
 from goodgain.experiment.retrievers.base import RankedByOrder, check_ranking
 from goodgain.experiment.retrievers.edges import DocumentGraph
@@ -399,3 +402,30 @@ def test_a_missing_package_names_its_install_command(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(GoodgainError, match=rf"pip install 'goodgain\[{extra}\]'"):
         make(name, parameters).index(documents)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [([("a", 1.0), (None, 0.5)], "the document id None must be text or an integer"),
+     ([(1.0, 1.0)], "the document id 1.0 must be text or an integer"),
+     ({b"a": 1.0}, "the document id b'a' must be text or an integer"),
+     ([b"a"], "the document id b'a' must be text or an integer"),
+     ([("a", "0.5"), ("b", "1_0")], "the score of document 'a' must be a finite number, got '0.5'"),
+     ([("a", np.timedelta64(3, "ns"))], "the score of document 'a' must be a finite number"),
+     ({"a", "b"}, "a retriever returned a set, which has no order"),
+     ({"a": 1.0}.keys(), "a retriever returned a set, which has no order"),
+     (np.array([1.5, 2.0]), "a retriever must return")],
+    ids=repr,
+)  # fmt: skip
+def test_answers_that_could_mean_anything(answer, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        check_ranking(answer, 10)
+
+
+def test_ids_of_numpy_and_databases():
+    """A vector index returns an array of integers, PostgreSQL UUIDs."""
+    assert check_ranking(np.array([7, 3]), 2) == [("7", -1.0), ("3", -2.0)]
+    assert check_ranking([np.int64(7), np.int64(3)], 2) == [("7", -1.0), ("3", -2.0)]
+    assert check_ranking([(np.int64(7), np.float32(0.5))], 2) == [("7", 0.5)]
+    name = uuid.UUID(int=3)
+    assert check_ranking({name: 0.5}, 2) == [(str(name), 0.5)]

@@ -1,9 +1,11 @@
 """Fusion: every method and normalisation against ranx, tuning, and the forms of its arguments."""
 
+import enum
 import inspect
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -302,3 +304,62 @@ def test_tuning_gives_the_better_run_more_weight() -> None:
     tuned = tune([runs[0], noise], "wsum", qrels=qrels, measures="nDCG@10")
     assert tuned.best.weights is not None
     assert tuned.best.weights[0] > tuned.best.weights[1]
+
+
+# --- ids ---
+
+
+class Name(str, enum.Enum):  # noqa: UP042 - str() of a StrEnum is its value
+    A = "a"
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [([(None, "a", 1.0)], "the query id None must be text or an integer"),
+     ([("q", 1.0, 1.0)], "the document id 1.0 must be text or an integer"),
+     ({b"q": {"a": 1.0}}, "the query id b'q' must be text or an integer"),
+     ({True: {"a": 1.0}}, "the query id True must be text or an integer"),
+     ({"q": {"1": 1.0, 2: 2.0}}, "document ids mix text and integers: 2 is an integer"),
+     ([("q", "a", 1.0), (1, "a", 1.0)], "query ids mix text and integers: 1 is an integer")],
+)  # fmt: skip
+def test_ids_are_those_of_evaluation(run: object, message: str) -> None:
+    """Made text, None and 1.0 would be ids that nobody wrote."""
+    for read in (
+        lambda: gg.fuse([run, run]),
+        lambda: gg.Run(run).to_dict(),
+        lambda: gg.evaluate({"q": {"a": 1}}, run, "RR"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read()
+
+
+def test_ids_that_are_kinds_of_text_and_integers() -> None:
+    assert gg.fuse([{"q": {Name.A: 1.0}}] * 2).to_dict().keys() == {"q"}
+    assert [*gg.fuse([{"q": {Name.A: 1.0}}] * 2).to_dict()["q"]] == ["a"]
+    assert gg.Run({7: {8: 1.0}}).to_dict() == {"7": {"8": 1.0}}
+
+
+def one_run(query: str = "{}", doc: str = "{}") -> dict[str, dict[str, float]]:
+    return {
+        query.format(q): {doc.format(10 * q + d): 1.0 / d for d in range(1, 9)} for q in range(1, 6)
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [(one_run("q{}"), "b: 5 of 5 queries that match nothing (100%) would match without differences in what "
+      "is around them ('q' before, '' after): this run has 'q1', the other runs have '1'"),
+     (one_run("x{}y"), "b: 5 of 5 queries that match nothing"),
+     (one_run(doc="doc:{}"), "b: 40 of 40 documents that match nothing (100%) would match without"),
+     (one_run(doc="1{}"), "b: none of the 40 documents of 5 queries is in the other runs: for query '1' it "
+      "has '111', they have '11'"),
+     ({"other": {"11": 1.0}}, "b: none of its 1 queries is in the other runs: it has 'other', they have")],
+)  # fmt: skip
+def test_runs_that_have_nothing_in_common(other: object, message: str) -> None:
+    with pytest.warns(UserWarning, match=re.escape(message)):
+        gg.fuse({"a": one_run(), "b": other})
+
+
+def test_runs_that_differ_are_no_reason_for_a_warning() -> None:
+    gg.fuse([one_run(), {"1": {"11": 1.0}}, {"2": {"99": 1.0}}, one_run()])
+    gg.fuse([{"q": {"a": 1.0}}, {"q": {"b": 1.0}}])  # few documents

@@ -256,7 +256,7 @@ def test_convert_does_not_overwrite_its_input(collection, capsys, tmp_path):
     assert Path(run_file).read_text() == "q1 Q0 d1 1 2.0 a\n"
 
 
-@pytest.mark.parametrize("bad", ["a b", "a\nq1 Q0 forged 1 9 x", "#q", ""])
+@pytest.mark.parametrize("bad", ["a b", "a\nq1 Q0 forged 1 9 x", "#q", "\ufeffq", ""])
 def test_ids_cannot_forge_lines(bad, tmp_path, capsys):
     """`fuse` and experiments write TREC lines by the same rules as `convert`."""
     import json
@@ -274,6 +274,20 @@ def test_ids_cannot_forge_lines(bad, tmp_path, capsys):
     )
     assert status == 2
     assert not (tmp_path / "out.run").exists()
+
+
+@pytest.mark.parametrize("bad", ["q\nmap\tall\t1.0", "q 1", "q\t1", "q\u2028", "q\x1b[2J", ""])
+def test_ids_cannot_forge_values_of_trec_eval(bad, tmp_path, capsys):
+    import json
+
+    (tmp_path / "qrels.json").write_text(json.dumps({bad: {"d": 1}}))
+    (tmp_path / "run.json").write_text(json.dumps({bad: {"d": 1.0}}))
+    command = ["trec-eval", "-m", "map", str(tmp_path / "qrels.json"), str(tmp_path / "run.json")]
+    assert run(command) == 0
+    capsys.readouterr()
+    assert run([*command, "-q"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and "the output of trec_eval cannot hold" in printed.err
 
 
 def test_an_internal_error_is_one_sentence(monkeypatch, capsys, collection):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from contextlib import suppress
 
 import duckdb
 import polars as pl
@@ -277,6 +278,99 @@ def test_damaged_files(tmp_path, without_core):
             continue
         assert got == expected
     assert refused > 50
+
+
+DAMAGE = """
+import random, struct, sys
+import goodgain as gg
+from goodgain.errors import GoodgainError
+path, seed = sys.argv[1], int(sys.argv[2])
+whole, chance = open(path, "rb").read(), random.Random(seed)
+footer = struct.unpack("<I", whole[-8:-4])[0]
+for _ in range(60):
+    damaged = bytearray(whole)
+    for _ in range(chance.choice([1, 1, 3])):
+        damaged[len(whole) - 8 - chance.randrange(footer)] = chance.randrange(256)
+    open(path + ".damaged.parquet", "wb").write(damaged)
+    for read in (lambda p: gg.evaluate({"q1": {"d1": 1}}, p, "AP"),
+                 lambda p: gg.Qrels(p, columns={"gain": "score"})):
+        try:
+            read(path + ".damaged.parquet")
+        except GoodgainError:
+            pass
+"""
+
+
+@pytest.mark.parametrize("seed", [6, 7])
+def test_damaged_metadata_do_not_end_the_process(tmp_path, seed):
+    """pyarrow ends it where it is asked for the metadata of a damaged column."""
+    rows = range(500)
+    data = {"query": [f"q{i % 40}" for i in rows], "doc": [f"d{i}" for i in rows], "score": rows}
+    path = str(tmp_path / "run.parquet")
+    pq.write_table(pa.table(data), path, compression="gzip", use_dictionary=False)
+    command = [sys.executable, "-c", DAMAGE, path, str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-1000:]
+
+
+def test_a_negative_number_of_rows(tmp_path):
+    path = tmp_path / "run.parquet"
+    pq.write_table(table(1), path, compression="gzip")
+    content = path.read_bytes()
+    rows = len(table(1))
+    assert content.count(varint(rows)) > 1
+    for place in range(len(content)):
+        if content.startswith(varint(rows), place):
+            path.write_bytes(content[:place] + varint(-rows) + content[place + len(varint(rows)) :])
+            with suppress(GoodgainError):
+                gg.evaluate(QRELS, path, "RR")
+
+
+def varint(number):
+    """As Thrift writes it."""
+    zigzag = (number << 1) ^ (number >> 63)
+    written = b""
+    while zigzag > 127:
+        written += bytes([zigzag & 127 | 128])
+        zigzag >>= 7
+    return written + bytes([zigzag])
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_texts_of_other_encodings(tmp_path, encoding):
+    """Queries that are repeated take few bytes, as with a dictionary, but pyarrow makes none of them."""
+    path, data = tmp_path / "run.parquet", table(13).sort_by("query")
+    encodings = {"query": encoding, "doc": encoding}
+    pq.write_table(data, path, use_dictionary=False, column_encoding=encodings)
+    assert gg.evaluate(QRELS, path, MEASURES)["AP"] == gg.evaluate(QRELS, data, MEASURES)["AP"]
+
+
+@pytest.mark.parametrize("column", ["query", "doc", "score"])
+@pytest.mark.parametrize("has_plain_footer", [True, False])
+def test_encrypted_columns(tmp_path, column, has_plain_footer):
+    """In a process of its own, which pyarrow would end."""
+    import base64
+
+    import pyarrow.parquet.encryption as keys
+
+    class Keys(keys.KmsClient):
+        def wrap_key(self, key, name):
+            return base64.b64encode(key)
+
+    path = str(tmp_path / "run.parquet")
+    config = keys.EncryptionConfiguration(
+        footer_key="f", column_keys={"k": [column]}, plaintext_footer=has_plain_footer
+    )
+    factory = keys.CryptoFactory(lambda _: Keys())
+    properties = factory.file_encryption_properties(keys.KmsConnectionConfig(), config)
+    data = table(1)
+    with pq.ParquetWriter(path, data.schema, encryption_properties=properties) as writer:
+        writer.write_table(data)
+    code = "import sys; from goodgain.cli import run; sys.exit(run(sys.argv[1:]))"
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    command = [sys.executable, "-c", code, "evaluate", str(tmp_path / "qrels.txt"), path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode == 2 and "encrypt" in done.stderr) or "decrypt" in done.stderr
 
 
 def test_no_pyarrow_is_needed(tmp_path):

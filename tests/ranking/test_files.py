@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from goodgain import Evaluator, Qrels, evaluate
+from goodgain import Evaluator, Qrels, Run, evaluate
+from goodgain.errors import InputError, UsageError
 
 MEASURES = ["nDCG@10", "AP", "RR", "R@100", "Bpref", "NumRet"]
 CHUNK = 4 << 20
@@ -202,3 +203,39 @@ def test_numbers_as_people_write_them(tmp_path):
     path = tmp_path / "q.txt"
     path.write_text("q 0 a 1.5\nq 0 b -2\nq 0 c +3\nq 0 d 1e-1\nq 0 e .5\nq 0 f 5.\nq 0 g 007\n")
     assert Qrels(path)["q"] == {"a": 1.5, "b": -2, "c": 3, "d": 0.1, "e": 0.5, "f": 5, "g": 7}
+
+
+@pytest.mark.parametrize("padding", [0, 3000])
+@pytest.mark.parametrize(
+    ("ending", "before", "line"),
+    [(".txt", "q Q0 {} 1 {} t\n", "q Q0 a 1 9 t\n"), (".tsv", "q\t{}\t{}\n", "q\ta\t9\n")],
+)  # fmt: skip
+def test_files_joined_at_a_byte_order_mark(tmp_path, padding, ending, before, line):
+    """The mark would become a part of the first id."""
+    path = tmp_path / f"run{ending}"
+    rows = "".join(before.format(f"d{i}", i) for i in range(padding + 1))
+    path.write_text(f"{rows}\N{BYTE ORDER MARK}{line}{rows.replace('d', 'e')}")
+    columns = {"query": 1, "doc": 2, "score": 3} if ending == ".tsv" else None
+    with pytest.raises(InputError) as error:
+        evaluate({"q": {"a": 1}}, Run(str(path), columns=columns), "RR")
+    assert error.value.where == f"{path}:{padding + 2}"
+    assert "begins with a byte order mark" in error.value.message
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "query=1",
+        [("query", "1")],
+        {"query": None},
+        {"query": True},
+        {"query": 1.0},
+        {"query": b"q"},
+    ],
+)
+@pytest.mark.parametrize("ending", [".tsv", ".parquet"])
+def test_columns_that_are_no_names(tmp_path, columns, ending):
+    with pytest.raises(UsageError, match="column"):
+        Run(tmp_path / f"run{ending}", columns=columns)
+    with pytest.raises(UsageError, match="column"):
+        Qrels({"q": {"a": 1}}, columns=columns)

@@ -148,6 +148,7 @@ COMMANDS = {
     "gate qrels.json a.json b.json": 1,
     "explain qrels.json a.json -m nDCG@10 --query q1": 0,
     "fuse a.json b.json --tune qrels.json": 0,
+    "fuse a.json qrels.json": 0,
     "fuse a.json b.json --method posfuse --train qrels.json": 0,
     "calibrate qrels.json labels.json": 2,
     "check golden.jsonl --target answers_in_lower_case:search": 0,
@@ -254,3 +255,61 @@ def test_hints_keep_to_the_memory(tmp_path: Path, form: str) -> None:
         with pytest.raises(DisjointError) as caught:
             gg.evaluate(others, run, "RR", memory=memory)
         assert says in caught.value.hint
+
+
+def test_the_query_to_explain_is_not_in_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from goodgain.cli import run
+
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.json").write_text(json.dumps({str(i): {"a": 1} for i in range(1, 5)}))
+    queries = {f"q{i}": {"a": 1.0} for i in range(1, 5)}
+    command = ["explain", "qrels.json", "run.json", "-m", "RR", "--query", "1"]
+    Path("run.json").write_text(json.dumps(queries))
+    assert run(command) == 2
+    assert "no query of the run is judged: the run has query 'q1'" in capsys.readouterr().err
+    Path("run.json").write_text(json.dumps({**queries, "4": {"a": 1.0}}))
+    assert run(command) == 0
+    note = "what is around them ('q' before, '' after): the run has 'q1', the judgments have '1'"
+    assert note in capsys.readouterr().err
+
+
+TRACES = "".join(
+    json.dumps({"conversation": f"c{i}", "turns": [{"user": "?", "iterations": [{"searches": [
+        {"query": "s", "results": [{"id": f"doc:{i}{k}"} for k in range(3)]}]}]}]}) + "\n"
+    for i in range(4)
+)  # fmt: skip
+
+
+WOULD_MATCH = "that match nothing (100%) would match without differences in"
+
+
+@pytest.mark.parametrize(
+    ("labels", "message", "piped"),
+    [("c{i} 0 {i}{k} 1\n", f"12 of 12 results {WOULD_MATCH} what is around them ('doc:' before, '' after): "
+      "the traces have 'doc:00', the labels have '00'", False),
+     ("c{i} 0 other-{k} 1\n", "none of the results of conversation 'c0' is in its labels: the traces have "
+      "'doc:00', the labels have 'other-0'", False),
+     ("c{i} 0 other-{k} 1\n", "stdin: no result has a label", True),  # cannot be read again
+     ("C{i} 0 doc:{i}{k} 1\n", f"4 of 4 conversations {WOULD_MATCH} case: the traces have 'c0', the labels "
+      "have 'C0'", False),
+     ("C{i} 0 doc:{i}{k} 1\n", f"4 of 4 conversations {WOULD_MATCH} case: the traces have", True)],
+)  # fmt: skip
+def test_labels_of_traces(tmp_path: Path, labels: str, message: str, piped: bool) -> None:
+    (tmp_path / "traces.jsonl").write_text(TRACES)
+    rows = "".join(labels.format(i=i, k=k) for i in range(4) for k in range(3))
+    (tmp_path / "labels.txt").write_text(rows)
+    command = [sys.executable, "-m", "goodgain", "trace", "-" if piped else "traces.jsonl"]
+    done = subprocess.run(
+        [*command, "--labels", "labels.txt", "--no-plot"],
+        cwd=tmp_path, input=TRACES, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert f"warning: {message}" in done.stderr
+
+
+def test_silent_where_some_results_have_labels(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text(TRACES)
+    result = gg.good_gain(path, labels={"c0": {"doc:00": 2}, "c1": {"x": 1}, "other": {"y": 1}})
+    assert not any("match" in note or "none of" in note for note in result.warnings())

@@ -15,6 +15,7 @@ from goodgain.agentic.conversations import (
     line_of,
 )
 from goodgain.agentic.hops import split_hops
+from goodgain.agentic.label_ids import conversation_notes, result_notes
 from goodgain.agentic.ledgers import ledger_of
 from goodgain.agentic.result import GoodGain
 from goodgain.agentic.settings import Align, GainSettings
@@ -151,8 +152,18 @@ def good_gain(
     if judged is not None:
         inputs.append(("labels", judged.source))
     conversations = Conversations(trace_sources, rules, judged, settings, reading)
+    systems = collected.systems(gold.hops, check)
+    if judged is not None:
+        keys = [
+            (source.system_of(system), name)
+            for one, source in zip(scores, trace_sources, strict=True)
+            for system, name in zip(one.systems, one.conversations, strict=True)
+        ]
+        facts["notes"] += conversation_notes(judged, dict.fromkeys(name for _, name in keys))
+        if all(system.is_unlabelled for system in systems):
+            facts["notes"] += result_notes(judged, conversations, keys)
     return GoodGain(
-        systems=collected.systems(gold.hops, check),
+        systems=systems,
         settings=settings,
         inputs=inputs,
         facts=facts,

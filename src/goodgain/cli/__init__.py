@@ -86,9 +86,8 @@ def run(arguments: list[str]) -> int:
         if _has_interrupt(error):
             return _interrupted()
         return _refuse(error, command)
-    except BrokenPipeError:  # nobody reads our output any more
-        sys.stderr.close()
-        return 0
+    except BrokenPipeError:  # no success: a gate may have failed, which nobody reads
+        raise
     except KeyboardInterrupt:
         return _interrupted()
     except MemoryError:
@@ -105,6 +104,8 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         if _has_interrupt(error):
             return _interrupted()
+        if isinstance(error, UnicodeEncodeError) and not _is_utf8(sys.stdout):
+            return _refuse(_unwritable(error), command)
         from goodgain.cli.crash import report_crash
 
         return report_crash(error, arguments)
@@ -131,6 +132,20 @@ def _refuse(error: GoodgainError, command: str) -> int:
 
     print_error(error, command)
     return 2
+
+
+def _is_utf8(stream: Any) -> bool:
+    return str(getattr(stream, "encoding", "")).lower().replace("-", "") == "utf8"
+
+
+def _unwritable(error: UnicodeEncodeError) -> GoodgainError:
+    from goodgain.errors import InputError
+
+    character = error.object[error.start : error.start + 1]
+    return InputError(
+        f"cannot write {character!a} to standard output, whose encoding is {sys.stdout.encoding}",
+        hint="set PYTHONIOENCODING=utf-8, or write to a file with -o FILE",
+    )
 
 
 def _run_on_screen(module: Any, args: Any) -> int:

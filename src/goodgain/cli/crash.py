@@ -11,8 +11,9 @@ ISSUES = "https://github.com/goodgain/goodgain/issues"
 def report_crash(error: Exception, arguments: list[str]) -> int:
     """Say what happened and where the details are; returns the exit status."""
     from goodgain.errors import plain
+    from goodgain.redaction import hide_secrets
 
-    text = " ".join(str(error).split())
+    text = hide_secrets(" ".join(str(error).split()))
     sentence = f"{type(error).__name__}: {text}" if text else type(error).__name__
     print(f"goodgain: internal error: {plain(sentence)[:300]}", file=sys.stderr)
     path = _save(error, arguments)
@@ -29,7 +30,7 @@ def _save(error: Exception, arguments: list[str]) -> str | None:
     import traceback
 
     from goodgain import __version__
-    from goodgain.redaction import redacted
+    from goodgain.redaction import hide_in_urls, hide_secrets, redacted
 
     try:
         descriptor, path = tempfile.mkstemp(prefix="goodgain-error-", suffix=".txt")
@@ -38,7 +39,9 @@ def _save(error: Exception, arguments: list[str]) -> str | None:
                 f"goodgain {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
             )
             file.write(f"goodgain {' '.join(redacted(arguments))}\n\n")
-            file.writelines(traceback.format_exception(error))
+            for line in "".join(traceback.format_exception(error)).splitlines(keepends=True):
+                # Of the code itself only addresses are hidden, or it would say nothing any more.
+                file.write(hide_in_urls(line) if line.startswith("  ") else hide_secrets(line))
     except OSError:
         return None
     return path

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.errors import UsageError
     from goodgain.io.columns import columns_of
     from goodgain.ranking.explain import Explanation, explain
-    from goodgain.ranking.mismatch import Group, alike_notes
+    from goodgain.ranking.mismatch import Group, alike_notes, disjoint_hint
     from goodgain.results.judges import judge_notes
 
     measure = " ".join(args.measures)
@@ -80,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(result, Explanation) and all(term.judged is None for term in result.terms):
         others = [term.doc for term in result.terms]
         notes += alike_notes("documents", [Group(args.query, set(qrels[args.query]), others)])
+    if isinstance(result, Explanation) and not result.terms:
+        notes += filter(None, [disjoint_hint(qrels, scored)])
     for note in notes:
         print(f"warning: {note}", file=sys.stderr)
     return 0

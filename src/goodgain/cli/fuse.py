@@ -83,7 +83,8 @@ def _notes(method: Method) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """Fuse the runs and write the result."""
-    from goodgain.fusion import fuse, tune
+    from goodgain.fusion import tune
+    from goodgain.fusion.fuser import fuse_with_notes
 
     name = args.name or args.method
     if args.tune:
@@ -103,11 +104,12 @@ def run(args: argparse.Namespace) -> int:
         warn(args, tuned.notes)
         fused = tuned.run
     else:
-        fused = fuse(
+        fused, notes = fuse_with_notes(
             args.runs, args.method, args.norm, qrels=args.train, training_runs=args.train_runs,
             weights=_weights(args.weights), depth=args.depth, name=name, threads=args.threads,
             **_params(args.param),
         )  # fmt: skip
+        warn(args, notes)
         if args.train:
             _warn_of_ids(args, args.train)
         if args.train and not args.train_runs:

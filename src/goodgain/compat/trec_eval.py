@@ -95,6 +95,7 @@ class Report:
         name: str = "",
     ) -> None:
         self.settings = settings
+        self.name = name
         self.request = request
         self.table = table
         self.zscores = zscores
@@ -120,8 +121,11 @@ class Report:
         counted = [v for v in self.request.values if v.columns and v.measure.over != "none"]
         values = {v.name: [self._value(v, row) for row in self.rows] for v in counted}
         if self.settings.per_query:
+            from goodgain.io.writers import check_trec_id
+
             for place, row in enumerate(self.rows):
                 query = self.table.queries[row]
+                check_trec_id(query, self.name, "the output of trec_eval")  # as JSON may have it
                 for v in self.request.values:
                     if not v.measure.per_query:
                         continue

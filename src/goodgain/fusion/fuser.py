@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from goodgain.cores import thread_count
@@ -9,6 +10,7 @@ from goodgain.data import Qrels, Run
 from goodgain.errors import UsageError, core_errors
 from goodgain.fusion import training
 from goodgain.fusion.methods import METHODS, check_params, find_method, find_norm
+from goodgain.fusion.overlap import Overlap
 from goodgain.ranking.evaluator import several_runs
 
 if TYPE_CHECKING:
@@ -54,7 +56,32 @@ def fuse(
     >>> fused = gg.fuse([bm25, dense], "rrf", k=60)
     >>> gg.evaluate({"q1": {"b": 1}}, fused, "RR")["RR"]
     1.0
+
+    Runs without a common query, or without a common document, cause a warning.
     """
+    fused, notes = fuse_with_notes(
+        runs, method, norm, qrels=qrels, training_runs=training_runs, weights=weights, depth=depth,
+        name=name, threads=threads, **params,
+    )  # fmt: skip
+    for note in notes:
+        warnings.warn(note, UserWarning, stacklevel=2)
+    return fused
+
+
+def fuse_with_notes(
+    runs: Any,
+    method: str,
+    norm: str | None,
+    *,
+    qrels: Any,
+    training_runs: Any,
+    weights: Sequence[float] | None,
+    depth: int | None,
+    name: str | None,
+    threads: int | None,
+    **params: float,
+) -> tuple[Run, list[str]]:
+    """The same with what is odd about the ids of the runs."""
     for keyword in params:
         if keyword in _HINTS:
             raise UsageError(f"fuse() has no parameter '{keyword}'", hint=_HINTS[keyword])
@@ -62,7 +89,8 @@ def fuse(
     chosen = find_method(method, usage)
     checked = check_runs(runs, qrels, usage)
     require_scores(checked, chosen, norm)
-    ranked = rank_runs(checked)
+    overlap = Overlap()
+    ranked = rank_runs(checked, overlap)
     trained_on = ranked if training_runs is None else rank_runs(several_runs(training_runs))
     if len(trained_on) != len(ranked):
         raise UsageError(f"{len(trained_on)} training runs for {len(ranked)} runs")
@@ -74,7 +102,7 @@ def fuse(
         depth=depth,
         threads=threads,
     )
-    return Run(scores, name=name or method)
+    return Run(scores, name=name or method), overlap.notes
 
 
 def check_runs(runs: Any, qrels: Any, usage: str) -> list[Run]:
@@ -105,14 +133,17 @@ def require_scores(runs: Sequence[Run], method: Method, norm: str | None) -> Non
             )
 
 
-def rank_runs(runs: Sequence[Run]) -> list[RankedRun]:
-    """Read the runs and rank their documents in the core."""
+def rank_runs(runs: Sequence[Run], overlap: Overlap | None = None) -> list[RankedRun]:
+    """Read the runs and rank their documents in the core; `overlap` notes what they have in common."""
     from goodgain._core import RankedRun
 
     ranked = []
     for run in runs:
         with core_errors():
-            ranked.append(RankedRun.of(*run.rows(), run.source.name))
+            queries, docs, scores = run.rows()
+            ranked.append(RankedRun.of(queries, docs, scores, run.source.name))
+        if overlap is not None:
+            overlap.add(run.name, queries, docs)
     return ranked
 
 

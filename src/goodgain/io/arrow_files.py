@@ -45,7 +45,10 @@ class ArrowFiles(ArrowPieces):
         import pyarrow as pa
 
         # Fields by place: columns that nobody uses may share a name.
-        fields = [pa.field(f.name, self._keys.get(f.name) or f.type) for f in self._schema]
+        fields = [
+            pa.field(f.name, self._keys.get(f.name) or f.type, metadata=_extension(f))
+            for f in self._schema
+        ]
         new = [pa.field(k, kind) for k, kind in self._keys.items() if k not in self._schema.names]
         return pa.schema([*fields, *new])
 
@@ -182,7 +185,18 @@ class ArrowFiles(ArrowPieces):
                 arrays.append(column if is_coded or column.type == kind else column.cast(kind))
             else:
                 arrays.append(pa.chunked_array([pa.nulls(len(table), kind)]))
-        return pa.table(arrays, names=list(columns))
+        kinds = {field.name: _extension(field) for field in self._schema}
+        fields = [
+            pa.field(name, array.type, metadata=kinds.get(name))
+            for name, array in zip(columns, arrays, strict=True)
+        ]
+        return pa.table(arrays, schema=pa.schema(fields))
+
+
+def _extension(field: Any) -> Any:
+    """The metadata of a column with an extension type that pyarrow does not know: the core refuses it."""
+    metadata = field.metadata or {}
+    return metadata if b"ARROW:extension:name" in metadata else None
 
 
 def _plain(schema: Any) -> Any:

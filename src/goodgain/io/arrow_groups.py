@@ -93,6 +93,10 @@ class Group:
         return self._reader.nulls(self._number, column)  # type: ignore[no-any-return]
 
 
+# Of other encodings pyarrow makes no Arrow dictionary.
+_WITH_DICTIONARY = {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"}
+
+
 class ParquetReader:
     """A Parquet file: columns are read from disk or store as they are needed."""
 
@@ -107,10 +111,18 @@ class ParquetReader:
         self._names = self.schema.names
         self.groups = self._metadata.num_row_groups
         self._leaves = {file.schema.column(i).path: i for i in range(len(file.schema))}
+        self._readable: set[tuple[int, str]] = set()
 
     def rows(self, number: int) -> int:
         """The rows of a group."""
-        return int(self._metadata.row_group(number).num_rows)
+        rows = int(self._metadata.row_group(number).num_rows)
+        if not 0 <= rows <= self._metadata.num_rows:
+            raise InputError(
+                "damaged Parquet metadata",
+                where=self._name,
+                hint="write the file again, or copy it once more",
+            )
+        return rows
 
     def bytes(self, number: int) -> int:
         """The size of a group in memory, about."""
@@ -166,21 +178,33 @@ class ParquetReader:
         """Whether the file has texts as numbers of a dictionary: they take fewer than four bytes each."""
         import pyarrow as pa
 
-        leaf = self._leaves.get(column)
-        if leaf is None or not pa.types.is_string(self.schema.field(column).type):
+        if column not in self._leaves or not pa.types.is_string(self.schema.field(column).type):
             return False
-        group = self._metadata.row_group(number)
-        chunk = group.column(leaf)
-        if any("DELTA" in encoding for encoding in chunk.encodings):
-            return False  # from some of these pyarrow makes no dictionary
-        return bool(chunk.total_uncompressed_size < 4 * group.num_rows)
+        chunk = self._chunk(number, column)
+        if not _WITH_DICTIONARY.issuperset(chunk.encodings):
+            return False
+        return bool(chunk.total_uncompressed_size < 4 * self.rows(number))
+
+    def _chunk(self, number: int, column: str) -> Any:
+        """The metadata of a column in a group.
+
+        Where they are damaged or encrypted, asking pyarrow for them ends the process; to read the first
+        row is an error there. In a store each look is a request, so the first group stands for all.
+        """
+        looked_at = 0 if is_url(self._name) else number
+        if (looked_at, column) not in self._readable:
+            file = self._pq.ParquetFile(
+                open_random(self._name), metadata=self._metadata, buffer_size=1 << 16
+            )
+            next(file.iter_batches(1, [looked_at], columns=[column], use_threads=False), None)
+            self._readable.add((looked_at, column))
+        return self._metadata.row_group(number).column(self._leaves[column])
 
     def nulls(self, number: int, column: str) -> int | None:
         """How many values are missing, if the file says so."""
-        leaf = self._leaves.get(column)
-        statistics = (
-            None if leaf is None else self._metadata.row_group(number).column(leaf).statistics
-        )
+        if column not in self._leaves:
+            return None
+        statistics = self._chunk(number, column).statistics
         if statistics is None or not statistics.has_null_count:
             return None
         return int(statistics.null_count)

@@ -182,8 +182,11 @@ def readable(value: Any, name: str, columns: Mapping[str, str] | None) -> Any:
         import pyarrow as pa
     except ImportError:  # whoever made the stream can do without, and so must we: it is held
         return _core.ArrowTable.of(value, name)
-    with stream_errors(name):
+    try:
         reader = pa.RecordBatchReader.from_stream(value)
+    except Exception as error:  # whatever the maker's own are
+        raise _unreadable(error, name) from None
+    with stream_errors(name):
         roles = find_columns(reader.schema.names, "run", name, columns)
         return _held_or_spooled(reader, list(dict.fromkeys(roles.values())), name)
 
@@ -229,10 +232,15 @@ class stream_errors:  # noqa: N801 - used like contextlib.suppress
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         import pyarrow as pa
 
-        if isinstance(error, MemoryError | pa.ArrowMemoryError):
-            raise out_of_memory() from None
-        if isinstance(error, pa.ArrowException | OSError | UnicodeDecodeError) and not isinstance(
-            error, InputError
-        ):
-            reason = str(error).split("\n")[0][:200]
-            raise InputError(f"cannot read the data: {reason}", where=self._name) from None
+        raised = MemoryError | pa.ArrowException | OSError | UnicodeDecodeError
+        if isinstance(error, raised) and not isinstance(error, InputError):
+            raise _unreadable(error, self._name) from None
+
+
+def _unreadable(error: Exception, name: str) -> InputError:
+    import pyarrow as pa
+
+    if isinstance(error, MemoryError | pa.ArrowMemoryError):
+        return out_of_memory()
+    reason = str(error).split("\n")[0][:200]
+    return InputError(f"cannot read the data: {reason}", where=name)

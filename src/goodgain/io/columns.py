@@ -7,15 +7,16 @@ order of preference is written as groups of one name each (`_ordered`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
-from goodgain.errors import InputError
+from goodgain.errors import InputError, UsageError
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Literal
+    from collections.abc import Iterable, Sequence
+    from typing import Any, Literal
 
     TableKind = Literal["run", "qrels"]
 
@@ -495,6 +496,26 @@ def column_not_found(column: str, names: Iterable[str], where: str = "") -> Inpu
     return InputError(
         f"column '{column}' not found", where=where, hint=f"available columns: {', '.join(names)}"
     )
+
+
+def chosen_columns(chosen: Any) -> dict[str, str] | None:
+    """What a user passed as `columns`, with the places of columns as text."""
+    if chosen is None:
+        return None
+    if not isinstance(chosen, Mapping):
+        raise UsageError(
+            f"columns must be a dictionary, got {chosen!r:.80}",
+            hint="for example columns={'query': 'qid', 'doc': 'docno'}",
+        )
+    columns: dict[str, str] = {}
+    for role, column in chosen.items():
+        if not isinstance(column, str | int) or isinstance(column, bool):
+            raise UsageError(
+                f"column {column!r:.80} for {role!r:.80} must be a name",
+                hint="or its place, from 1, in a file without a header",
+            )
+        columns[str(role)] = str(column)
+    return columns
 
 
 def columns_of(table: TableKind, chosen: Mapping[str, str] | None) -> dict[str, str]:

@@ -9,7 +9,7 @@ from goodgain.io.naming import compression_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import IO, Any
 
 
@@ -28,16 +28,79 @@ def _decompressed(path: str, data: IO[bytes] | None) -> IO[bytes]:
 
             return gzip.open(file)  # type: ignore[return-value]
         case "bz2":
-            import bz2
+            from bz2 import BZ2Decompressor
 
-            return bz2.open(file)
+            return _in_turn(file, BZ2Decompressor)
         case "lzma":
-            import lzma
+            from lzma import LZMADecompressor
 
-            return lzma.open(file)
+            return _in_turn(file, LZMADecompressor, is_padded=True)
         case "zstd":
             return _zstd().open(file)  # type: ignore[no-any-return]
     return data or open(path, "rb")
+
+
+def _in_turn(file: Any, new: Callable[[], Any], *, is_padded: bool = False) -> IO[bytes]:
+    """The streams of a bz2 or xz file in turn.
+
+    Python's own readers take a stream that is damaged at its beginning, and all after it, for garbage
+    behind the one before, and leave it out. Zeros may follow a stream of xz.
+    """
+    import io
+
+    class Streams(io.RawIOBase):
+        def __init__(self) -> None:
+            self._file = open(file, "rb") if isinstance(file, str) else file  # noqa: SIM115
+            self._decompressor = new()
+            self._packed = b""
+            self._is_empty = True
+
+        def readable(self) -> bool:
+            return True
+
+        def close(self) -> None:
+            if isinstance(file, str):
+                self._file.close()
+            super().close()
+
+        def readinto(self, buffer: Any) -> int:
+            size = len(buffer)
+            while True:
+                current = self._decompressor
+                if current.eof or (current.needs_input and not self._packed):
+                    if not self._more():
+                        return 0
+                    current = self._decompressor
+                packed, self._packed = self._packed, b""
+                piece = current.decompress(packed, size)
+                if current.eof:
+                    self._packed = current.unused_data
+                if piece:
+                    buffer[: len(piece)] = piece
+                    return len(piece)
+
+        def _more(self) -> bool:
+            """Go on to the next stream or the next bytes of this one; False at the end of the file."""
+            is_over = self._decompressor.eof
+            while not self._without_padding(is_over):
+                self._packed = self._file.read(_PACKED_BLOCK)
+                if not self._packed:
+                    if is_over or self._is_empty:
+                        return False
+                    raise EOFError(
+                        "Compressed file ended before the end-of-stream marker was reached"
+                    )
+                self._is_empty = False
+            if is_over:
+                self._decompressor = new()
+            return True
+
+        def _without_padding(self, is_over: bool) -> bytes:
+            if is_over and is_padded:
+                self._packed = self._packed.lstrip(b"\0")
+            return self._packed
+
+    return io.BufferedReader(Streams(), _BLOCK)
 
 
 _PACKED_BLOCK = 1 << 18

@@ -368,6 +368,11 @@ def temporary_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and "temporary directory" in str(error):
+            raise InputError(
+                "there is no temporary folder that can be written to",
+                hint="set TMPDIR to a folder with space",
+            ) from None
         if error.errno not in _NO_SPACE:
             raise
         from tempfile import gettempdir

@@ -7,6 +7,8 @@ become `{query: [id, ...]}` or, where every result has a score, `{query: [(id, s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
+from operator import index
 
 from goodgain.errors import InputError
 from goodgain.io.columns import find_columns, has_column, looks_like_header
@@ -26,7 +28,34 @@ _ATTRIBUTES = (
 
 def is_id(item: Any) -> bool:
     """Whether a list item is a document id rather than a result with fields."""
-    return isinstance(item, str | bytes) or (hasattr(item, "__index__") and item is not True)
+    return isinstance(item, str | bytes) or (_is_integer(item) and item is not True)
+
+
+def _is_integer(item: Any) -> bool:
+    """Arrays convert to an integer, too, if they have one element."""
+    return hasattr(item, "__index__") and not hasattr(item, "__len__")
+
+
+def id_text(item: Any) -> str | None:
+    """An id as the core reads it; None where it is neither text nor an integer."""
+    if isinstance(item, str):
+        return str.__str__(item)  # of an Enum, str() is its name
+    if _is_integer(item) and not isinstance(item, bool):
+        return str(index(item))
+    return None
+
+
+def finite_number(value: Any) -> float | None:
+    """A score or gain as the core reads it; None for anything else than a finite number."""
+    # numpy makes numbers of what is none: durations, dates, complex numbers.
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if isinstance(value, str | bytes | bytearray) or kind in ("m", "M", "c", "S", "U"):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None
 
 
 def is_list(docs: Any) -> bool:

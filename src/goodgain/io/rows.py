@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns
-from goodgain.io.result_lists import is_id
+from goodgain.io.result_lists import finite_number, id_text, is_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,11 +85,12 @@ def rows_of(
             rows = Rows(*arrow.rows(columns, table == "run"))
             return _scored(rows, source.name) if by_rank else rows
     listed = list(dict_rows(source.value, source.name)) if source.kind == "dict" else source.value
+    queries, docs = _Ids("query", checked=checked), _Ids("document", checked=checked)
     for number, row in enumerate(listed if checked else (), 1):
         _check_row(row, f"{source.name} row {number}")
     rows = Rows(
-        [str(row[0]) for row in listed],
-        [str(row[1]) for row in listed],
+        [queries.text(row[0], source.name) for row in listed],
+        [docs.text(row[1], source.name) for row in listed],
         [float(row[2]) for row in listed],
         [_optional(row, 3) for row in listed],
         [_optional(row, 4) for row in listed],
@@ -149,16 +149,44 @@ def _check_row(row: Any, where: str) -> None:
             where=where,
             hint="expected (query, document, number)",
         )
-    try:
-        if isfinite(float(row[2])):
-            return
-    except (TypeError, ValueError, OverflowError):
-        pass
+    if finite_number(row[2]) is not None:
+        return
     raise InputError(
         f"the value {row[2]!r:.80} is not a finite number",
         where=where,
         hint="remove the row, or correct it",
     )
+
+
+class _Ids:
+    """Ids as text. Like in the core, those of a table are all text or all integers."""
+
+    def __init__(self, what: str, *, checked: bool) -> None:
+        self._what, self._checked = what, checked
+        self._kind: type | None = None
+
+    def text(self, id_: Any, where: str) -> str:
+        if type(id_) is str and self._kind is str:
+            return id_
+        text = id_text(id_)
+        if not self._checked:
+            return str(id_) if text is None else text
+        if text is None:
+            raise InputError(
+                f"the {self._what} id {id_!r:.80} must be text or an integer",
+                where=where,
+                hint="convert ids first, for example with str()",
+            )
+        kind = str if isinstance(id_, str) else int
+        if self._kind not in (None, kind):
+            raise InputError(
+                f"{self._what} ids mix text and integers: {id_!r:.80} is "
+                f"{'text' if kind is str else 'an integer'}",
+                where=where,
+                hint="1 and '1' are different ids: use one type, for example with str()",
+            )
+        self._kind = kind
+        return text
 
 
 def _scored(rows: Rows, name: str) -> Rows:

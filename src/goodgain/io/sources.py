@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence, Sized
 
 from goodgain.errors import InputError, core_errors, file_not_found
-from goodgain.io.columns import core_columns, find_columns, run_column, score_names
+from goodgain.io.columns import chosen_columns, core_columns, find_columns, run_column, score_names
 from goodgain.io.files import (
     has_runs,
     is_stream,
@@ -80,6 +80,7 @@ def resolve(
     value: Any, table: TableKind, columns: Mapping[str, str] | None = None, name: str | None = None
 ) -> Source:
     """The source behind a path, a dictionary, rows, or a data frame."""
+    columns = chosen_columns(columns)
     if isinstance(value, str | os.PathLike):
         return _file(os.fspath(value), table, columns, name)
     if isinstance(value, Mapping):

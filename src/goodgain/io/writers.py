@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from goodgain.io.rows import Rows
 
 
+_STARTS = "#\ufeff"  # of a line that is read as a comment, or without its first character
+
+
 def _check_id(text: str, where: str, form: str, forbidden: str) -> None:
     """An id that the format cannot hold is an error, never changed silently."""
     if not text or any(c in forbidden for c in text):
@@ -34,11 +37,16 @@ def _blanks(text: str) -> str:
     return "".join({c for c in text if c <= " " or c.isspace()})
 
 
+def check_trec_id(text: str, where: str, form: str = "trec") -> None:
+    """Refuse an id that would not be one column of a line."""
+    _check_id(text, where, form, _blanks(text))
+
+
 def _trec(rows: Rows, table: TableKind, name: str, where: str) -> bytes:
     for text in {*rows.query, *rows.doc, *(a for a in rows.aspect if a is not None), name}:
-        _check_id(text, where, "trec", _blanks(text))
+        check_trec_id(text, where)
     for query in set(rows.query):
-        _check_id(query[:1], where, "trec", "#")  # it would start a comment
+        _check_id(query[:1], where, "trec", _STARTS)
     if table == "qrels":
         lines = [
             f"{q} {a if a is not None else 0} {d} {_number(v, table)}\n"
@@ -56,9 +64,9 @@ def _trec(rows: Rows, table: TableKind, name: str, where: str) -> bytes:
 def trec_text(rankings: Mapping[str, Mapping[str, float]], name: str, where: str) -> str:
     """A TREC run of documents that are already in order; ids that a line cannot hold are refused."""
     for text in {*rankings, *(doc for docs in rankings.values() for doc in docs), name}:
-        _check_id(text, where, "trec", _blanks(text))
+        check_trec_id(text, where)
     for query in rankings:
-        _check_id(query[:1], where, "trec", "#")
+        _check_id(query[:1], where, "trec", _STARTS)
     return "".join(
         f"{query} Q0 {doc} {rank} {score!r} {name}\n"
         for query, docs in rankings.items()

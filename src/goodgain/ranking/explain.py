@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
-from goodgain.errors import InputError, UsageError
+from goodgain.errors import DisjointError, InputError, UsageError
 from goodgain.measures.grammar import parse
 from goodgain.ranking.causes import (
     as_convention,
@@ -21,6 +21,7 @@ from goodgain.ranking.causes import (
     shapley,
     wording,
 )
+from goodgain.ranking.mismatch import disjoint_hint
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
 from goodgain.ranking.scores import aggregate
@@ -282,6 +283,17 @@ class _Inputs:
             docs, scores = self.documents.setdefault(query, ([], []))
             docs.append(doc)
             scores.append(score)
+        if self.documents and not any(query in self.qrels for query in self.documents):
+            raise self._disjoint()
+
+    def _disjoint(self) -> DisjointError:
+        first, judged = next(iter(self.documents)), self.qrels.queries[0]
+        return DisjointError(
+            f"no query of the run is judged: the run has query '{first}', the judgments have '{judged}'",
+            where=self.run.source.name,
+            hint=disjoint_hint(self.qrels, self.run)
+            or "both must use the same query ids; were they swapped, or are they from different collections?",
+        )
 
     def explained(self, used: Convention, query: str) -> Explanation:
         from goodgain import _core

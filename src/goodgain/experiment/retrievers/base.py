@@ -7,7 +7,7 @@ import inspect
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
@@ -308,7 +308,7 @@ def check_ranking(
     scores are ranked by their order. `canonical` gives the id that a document counts as. A document that
     comes twice is an error, or counts where it first came ("first") or with its best score ("best").
     """
-    import math
+    from goodgain.io.result_lists import finite_number
 
     scores: dict[str, float] = {}
     repeated = 0
@@ -316,10 +316,12 @@ def check_ranking(
         pairs, has_scores = _pairs_of(answer)
         ascending = has_scores and not isinstance(answer, Mapping) and _ascend(pairs)
         for doc, score in pairs:
-            number = float(score)
-            if not math.isfinite(number):
-                raise UsageError(f"the score of document '{doc}' must be finite, got {number}")
-            name = str(doc) if canonical is None else canonical(str(doc))
+            number = finite_number(score)
+            if number is None:
+                raise UsageError(
+                    f"the score of document '{doc}' must be a finite number, got {score!r:.80}"
+                )
+            name = _id_of(doc) if canonical is None else canonical(_id_of(doc))
             if name in scores:
                 if duplicates == "error" and canonical is None:
                     raise UsageError(f"duplicate document '{doc}'")
@@ -328,7 +330,7 @@ def check_ranking(
                     continue
                 number = max(number, scores[name])
             scores[name] = number
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, IndexError) as error:
         if isinstance(error, GoodgainError):
             raise
         raise UsageError(
@@ -340,6 +342,19 @@ def check_ranking(
     return ranking
 
 
+def _id_of(doc: Any) -> str:
+    """The id of a document; besides text and integers a UUID, which databases have."""
+    from goodgain.io.result_lists import id_text
+
+    text = str(doc) if type(doc).__name__ == "UUID" else id_text(doc)
+    if text is None:
+        raise UsageError(
+            f"the document id {doc!r:.80} must be text or an integer",
+            hint="convert ids first, for example with str()",
+        )
+    return text
+
+
 def _ascend(pairs: Any) -> bool:
     """Whether scores rise from the first pair to the last, and no pair has a lower one than that before."""
     if len(pairs) < 2 or not pairs[0][1] < pairs[-1][1]:
@@ -349,19 +364,23 @@ def _ascend(pairs: Any) -> bool:
 
 def _pairs_of(answer: Any) -> tuple[Any, bool]:
     """(document, score) pairs, and whether the scores are the retriever's own."""
-    from goodgain.io.result_lists import has_fields, is_list, rank_list
+    from goodgain.io.result_lists import has_fields, is_id, is_list, rank_list
 
     if isinstance(answer, Mapping):
         return answer.items(), True
     if isinstance(answer, str | bytes):
         raise TypeError
+    if isinstance(answer, Set):
+        raise UsageError(
+            "a retriever returned a set, which has no order", hint="return a list, best first"
+        )
     results = answer if isinstance(answer, RankedByOrder) else list(answer)
     if isinstance(results, RankedByOrder):
         return results, False
     first = results[0] if results else None
     inner = first[0] if is_list(first) and first else first
-    if isinstance(first, str | int):  # ids, of a database perhaps
-        if not all(isinstance(doc, str | int) for doc in results):
+    if is_id(first):  # of a database, or a column of numpy
+        if not all(is_id(doc) for doc in results):
             raise UsageError("a ranking has scores for all of its documents or for none")
         return [(doc, -rank) for rank, doc in enumerate(results, 1)], False
     if not has_fields(inner):
