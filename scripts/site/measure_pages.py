@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import keywords
 from agent_reactions import AGENTS
 from chart import chart
 from ranking_reactions import best_at, distinct, plain_label, scene
@@ -109,7 +110,7 @@ def family_page(family: str, members: list[Definition]) -> str:
 def measure(d: Definition, latex: str, root: str) -> str:
     """The page of a measure."""
     varied = reaction(d)
-    lines = [f"# {d.name}", "", *definition(d, latex)]
+    lines = [f"# {d.name}", "", *keywords.entries(keywords.of_measure(d)), *definition(d, latex)]
     if d.namespace == "ranked":
         lines += ["## Worked example", "", *worked_ranking(d), ""]
     lines += ["## How it reacts", "", varied.text, "", *drawn(varied, d)]
@@ -143,6 +144,8 @@ def facts(d: Definition) -> list[str]:
     """How to write it, its range, edge cases and parameters."""
     better = "; lower is better" if d.direction == "lower" else ""
     lines = [f"- Written: `{usage(d)}`", f"- Range: {d.range}{better}"]
+    if d.namespace == "ranked":
+        lines.append(f"- Try it: `goodgain evaluate qrels.txt bm25.run -m '{plain_label(d)}'`")
     lines += [f"- Edge cases: {d.edge_cases}"] if d.edge_cases else []
     for p in d.params:
         kind = "true or false" if isinstance(p.default, bool) else "a number"

@@ -389,7 +389,14 @@ _ELSEWHERE: dict[Namespace, tuple[str, str]] = {
 def _unknown(text: str) -> MeasureError:
     from difflib import get_close_matches
 
-    bare = re.split(r"[@(]", text)[0]
+    bare, at, cutoff = text.partition("@")
+    definition = registry.find(bare)
+    if at and definition and definition.cutoff in ("optional", "required"):
+        return MeasureError(
+            f"the cut-off of {definition.name} must be a positive integer, got '{cutoff}'",
+            hint=f"for example {definition.name}@10",
+        )
+    bare = bare.partition("(")[0]
     for namespace, (what, hint) in _ELSEWHERE.items():
         if registry.find(bare) is None and registry.find(bare, (namespace,)) is not None:
             return MeasureError(f"'{text}' is a measure of {what}, not of runs", hint=hint)
