@@ -309,6 +309,9 @@ def test_the_check_of_the_built_site_sees_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "dash.html").write_text(
         "<p>use –baseline; pages 3–5, a – b, and <code>--gsb</code></p>"
     )
+    (tmp_path / "keywords.html").write_text(
+        "<em>**policies: <span>Unpack</span>[<b>Choices</b>]</em>"
+    )
     (tmp_path / "style.css").write_text("a { background: url(https://cdn.example/a.png) }")
     assert sorted(check.problems(tmp_path)) == [
         "bad.html: gone.png: no such file",
@@ -316,5 +319,6 @@ def test_the_check_of_the_built_site_sees_what_is_wrong(tmp_path: Path) -> None:
         "bad.html: loads //fonts.example/a.css",
         "bad.html: loads https://cdn.example/x.js",
         "dash.html: –baseline: a dash for two hyphens",
+        "keywords.html: Unpack[...]: keywords that are not named",
         "style.css: loads https://cdn.example/a.png",
     ]
