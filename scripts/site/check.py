@@ -1,4 +1,4 @@
-"""Check a built site: links and anchors exist, no page needs another host, options and keywords are written out."""
+"""Check a built site: its links, that no page needs another host, that options and keywords are complete."""
 
 from __future__ import annotations
 
