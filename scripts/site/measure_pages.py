@@ -132,7 +132,7 @@ def section(d: Definition, latex: str) -> str:
 def definition(d: Definition, latex: str) -> list[str]:
     """What it is, typeset and in words."""
     formula = ["```{math}", latex, "```", ""]
-    return [d.summary, "", *formula, f"In words: {d.formula}.", "", *facts(d), ""]
+    return [d.summary, "", *formula, f"In plain text: {d.formula}.", "", *facts(d), ""]
 
 
 def drawn(varied: Reaction, d: Definition) -> list[str]:
