@@ -136,6 +136,9 @@ def test_lists_of_measures():
     "text, near",
     [
         ("nDGC@10", "nDCG"),
+        ("nDCG10", "did you mean nDCG@10?"),
+        ("recall20", "did you mean recall@20?"),
+        ("ndcg10", "did you mean ndcg@10?"),
         ("recal@5", "recall"),
         ("MPA", "MAP"),
         ("Bpreff", "Bpref"),
