@@ -196,7 +196,7 @@ def test_every_measure_has_a_formula_and_a_chart(site: Path) -> None:
 def test_every_formula_is_of_the_registry() -> None:
     formulas = tomllib.loads((SITE / "formulas.toml").read_text(encoding="utf-8"))
     texts = {d.formula for d in definitions("ranked", "cost", "spans", "agentic", "answers")}
-    assert set(formulas) == texts
+    assert set(formulas) == texts, "scripts/site/formulas.toml"
 
 
 def test_every_command_and_option_has_its_page(site: Path) -> None:

@@ -87,14 +87,23 @@ def pages() -> dict[str, str]:
         if own:
             texts[f"{name}/index.md"] = family_page(family, members)
             for d in members:
-                body = measure(d, formulas[d.formula], "../../../")
+                body = measure(d, latex_of(d, formulas), "../../../")
                 texts[f"reference/measures/{path_of(d, family)}"] = body
         else:
-            sections = [section(d, formulas[d.formula]) for d in members]
+            sections = [section(d, latex_of(d, formulas)) for d in members]
             head = f"# {family.capitalize()}\n\n{TEXTS[family]}\n\n"
             head += f"{AGENTS}\n\n" if any(d.level == "iteration" for d in members) else ""
             texts[f"{name}.md"] = head + "\n".join(sections)
     return texts
+
+
+def latex_of(d: Definition, formulas: dict[str, str]) -> str:
+    """The typeset formula of a measure."""
+    if d.formula not in formulas:
+        raise SystemExit(
+            f"{d.name}: its formula {d.formula!r} has no LaTeX in {SITE.name}/formulas.toml"
+        )
+    return formulas[d.formula]
 
 
 def family_page(family: str, members: list[Definition]) -> str:
