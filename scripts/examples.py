@@ -187,6 +187,7 @@ def main() -> int:
     for page in [page.resolve() for page in options.pages] or PAGES:
         if not has_blocks(page):
             continue
+        before = page.read_text(encoding="utf-8")  # it may be edited while it is run
         with tempfile.TemporaryDirectory() as folder:
             enter(page, Path(folder))
             text = run_page(
@@ -195,22 +196,22 @@ def main() -> int:
                 options.fresh,
             )
             os.chdir(ROOT)
-        if text != page.read_text(encoding="utf-8"):
+        if text != before:
             changed += 1
             if options.check:
-                sys.stdout.writelines(difference(page, text))
+                sys.stdout.writelines(difference(page, before, text))
             else:
                 page.write_text(text, encoding="utf-8")
                 print(f"updated {page.relative_to(ROOT)}")
     return int(options.check and changed > 0)
 
 
-def difference(page: Path, text: str) -> list[str]:
+def difference(page: Path, before: str, text: str) -> list[str]:
     """The lines of a page that would change."""
     import difflib
 
-    before = page.read_text(encoding="utf-8").splitlines(keepends=True)
-    return list(difflib.unified_diff(before, text.splitlines(keepends=True), str(page), "now"))
+    lines = before.splitlines(keepends=True), text.splitlines(keepends=True)
+    return list(difflib.unified_diff(*lines, str(page), "now"))
 
 
 if __name__ == "__main__":

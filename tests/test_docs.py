@@ -149,6 +149,15 @@ def test_what_a_page_started_ends_with_it(tmp_path: Path, monkeypatch: pytest.Mo
 # --- what pages must have ---
 
 
+@pytest.mark.parametrize("page", examples.PAGES, ids=examples.page_id)
+def test_readers_are_told_the_name_of_every_file(page: Path) -> None:
+    """The title of a block is seen neither on the site nor in the repository."""
+    text = page.read_text(encoding="utf-8")
+    for block in examples.BLOCK.finditer(text):
+        paragraph = text[: block.start()].rstrip().rpartition("\n\n")[2]
+        assert not block["title"] or f"`{block['title']}`" in paragraph, block["title"]
+
+
 def prose_of(text: str) -> str:
     """The text of a page without its blocks."""
     without: str = examples.BLOCK.sub("", text)

@@ -164,10 +164,14 @@ def test_annotations_say_what_their_names_stand_for(site: Path) -> None:
     annotations = load_script("site/annotations")
     tests = annotations.expanded("TestName | None", "goodgain.comparison.gates")
     assert tests.startswith("Literal['t', 'wilcoxon'")
-    policies = "(**policies: Unpack[PolicyChoices])"
-    written = annotations.unpacked(policies, "goodgain.ranking.evaluator")
-    assert written.startswith("(ties: Literal['docid', ")
-    assert "missing: Literal['zero', 'skip'] = ..." in written
+    for name in (
+        "PolicyChoices",
+        "~goodgain.names.PolicyChoices",
+    ):  # as written, and as qualified below
+        policies = f"(**policies: Unpack[{name}])"
+        written = annotations.unpacked(policies, "goodgain.ranking.evaluator")
+        assert written.startswith("(ties: Literal['docid', ")
+        assert "missing: Literal['zero', 'skip'] = ..." in written
     names = {goodgain.Measure: "goodgain.Measure"}
     module = "goodgain.comparison.comparison"
     assert annotations.qualified("tuple[Measure | Pair, ...]", module, names) == (
@@ -192,7 +196,7 @@ def test_every_measure_has_a_formula_and_a_chart(site: Path) -> None:
 def test_every_formula_is_of_the_registry() -> None:
     formulas = tomllib.loads((SITE / "formulas.toml").read_text(encoding="utf-8"))
     texts = {d.formula for d in definitions("ranked", "cost", "spans", "agentic", "answers")}
-    assert set(formulas) == texts
+    assert set(formulas) == texts, "scripts/site/formulas.toml"
 
 
 def test_every_command_and_option_has_its_page(site: Path) -> None:
@@ -202,6 +206,30 @@ def test_every_command_and_option_has_its_page(site: Path) -> None:
         actions = [action for action in parser._actions if action.help != argparse.SUPPRESS]
         options = {name for action in actions for name in action.option_strings}
         assert [name for name in sorted(options) if f"`{name}" not in text] == [], command
+
+
+def test_a_command_page_starts_with_examples_and_ends_with_notes(site: Path) -> None:
+    text = (site / "reference" / "commands" / "gate.md").read_text(encoding="utf-8")
+    headings = [line for line in text.split("\n") if line.startswith("## ")]
+    assert headings[:2] == ["## Examples", "## Usage"] and headings[-1] == "## Notes"
+    assert "Guide: [Comparison](../../comparison.md)" in text
+    assert "\ngoodgain gate qrels.txt base.run" in text and "`--traces`" in text
+
+
+def test_the_search_knows_other_names_of_measures(site: Path) -> None:
+    """Names that readers bring from other tools are entries of the index."""
+    ndcg = (site / "reference" / "measures" / "gain" / "ndcg.md").read_text(encoding="utf-8")
+    rr = (site / "reference" / "measures" / "binary" / "rr.md").read_text(encoding="utf-8")
+    assert {"! nDCG", "! nDCG@10", "! ndcg_cut_10"} <= index_entries(ndcg)
+    assert {"! MRR", "! recip_rank"} <= index_entries(rr)
+    tests = (site / "guidance" / "tests.md").read_text(encoding="utf-8")
+    assert tests.startswith("# Which test\n") and "! significance" in index_entries(tests)
+
+
+def index_entries(text: str) -> set[str]:
+    """What the index directives of a page name."""
+    lines = [line for line in text.split("\n") if line.startswith("```{index} ")]
+    return {entry for line in lines for entry in line.removeprefix("```{index} ").split(", ")}
 
 
 def test_usage_fits_on_a_page() -> None:
@@ -281,6 +309,9 @@ def test_the_check_of_the_built_site_sees_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "dash.html").write_text(
         "<p>use –baseline; pages 3–5, a – b, and <code>--gsb</code></p>"
     )
+    (tmp_path / "keywords.html").write_text(
+        "<em>**policies: <span>Unpack</span>[<b>Choices</b>]</em>"
+    )
     (tmp_path / "style.css").write_text("a { background: url(https://cdn.example/a.png) }")
     assert sorted(check.problems(tmp_path)) == [
         "bad.html: gone.png: no such file",
@@ -288,5 +319,6 @@ def test_the_check_of_the_built_site_sees_what_is_wrong(tmp_path: Path) -> None:
         "bad.html: loads //fonts.example/a.css",
         "bad.html: loads https://cdn.example/x.js",
         "dash.html: –baseline: a dash for two hyphens",
+        "keywords.html: Unpack[...]: keywords that are not named",
         "style.css: loads https://cdn.example/a.png",
     ]

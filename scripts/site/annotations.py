@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 WORD = re.compile(r"(?<![\w.'\"])[A-Z]\w*")
-UNPACKED = re.compile(r"\*\*\w+: Unpack\[(\w+)\]")
+UNPACKED = re.compile(r"\*\*\w+: Unpack\[(?:~?[\w.]+\.)?(\w+)\]")
 
 
 @functools.cache

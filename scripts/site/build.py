@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import check
+import keywords
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,8 +125,13 @@ def generate(source: Path) -> None:
 
 
 def navigate(source: Path) -> None:
-    """Add the navigation of nav.toml to the staged pages."""
-    sections = tomllib.loads((SITE / "nav.toml").read_text(encoding="utf-8"))["section"]
+    """Add the navigation and the keywords of nav.toml to the staged pages."""
+    settings = tomllib.loads((SITE / "nav.toml").read_text(encoding="utf-8"))
+    for name, words in settings["keywords"].items():
+        page = source / f"{name}.md"
+        head, _, text = page.read_text(encoding="utf-8").partition("\n")  # the title stays first
+        write(page, "\n".join([head, "", *keywords.entries(words), text]))
+    sections = settings["section"]
     for section in sections:
         name = section["name"]
         page = source / name / "index.md"

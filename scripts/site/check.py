@@ -1,4 +1,4 @@
-"""Check a built site: links and anchors exist, no page needs another host, options can be copied."""
+"""Check a built site: its links, that no page needs another host, that options and keywords are complete."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.loaded: list[str] = []
         self.dashed: list[str] = []
+        self.is_unpacked = True
         self.feed(text)
         self.loaded += STYLE_URL.findall(text)
 
@@ -57,8 +58,9 @@ class Page(HTMLParser):
         self.loaded += [values[name] for name in LOADED.get(tag, ()) if name in values]
 
     def handle_data(self, data: str) -> None:
-        """Note options that cannot be copied."""
+        """Note options that cannot be copied, and keywords that a signature does not write out."""
         self.dashed += DASHED.findall(data)
+        self.is_unpacked &= data.strip() != "Unpack"
 
 
 def is_elsewhere(address: str) -> bool:
@@ -75,6 +77,8 @@ def problems(folder: Path) -> list[str]:
         name = path.relative_to(folder)
         wrong += [f"{name}: loads {url}" for url in page.loaded if is_elsewhere(url)]
         wrong += [f"{name}: {word}: a dash for two hyphens" for word in page.dashed]
+        if not page.is_unpacked and "_modules" not in path.parts:  # there it is source code
+            wrong.append(f"{name}: Unpack[...]: keywords that are not named")
         for link in {*page.links, *page.loaded}:
             reason = missing(link, path, pages)
             wrong += [f"{name}: {link}: {reason}"] if reason else []

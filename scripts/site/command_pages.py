@@ -6,12 +6,41 @@ import argparse
 import re
 import textwrap
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from goodgain.cli import COMMANDS, GROUPS
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+ROOT = Path(__file__).resolve().parent.parent.parent
+OPTION = re.compile(r"(?<![\w`-])--?[a-z][a-z-]*(?![\w`-])")
+# The guide that explains each command.
+GUIDES = {
+    "evaluate": "guide",
+    "explain": "differences",
+    "compare": "comparison",
+    "gate": "comparison",
+    "check": "check",
+    "trace": "agentic",
+    "live": "live",
+    "dedup": "identity",
+    "label": "labels",
+    "labels": "labels",
+    "judge": "judge",
+    "calibrate": "labels",
+    "experiment": "experiment",
+    "optimise": "optimise",
+    "fuse": "fusion",
+    "demo": "gallery",
+    "report": "report",
+    "view": "report",
+    "plot": "plots",
+    "measures": "measures",
+    "convert": "guide",
+    "trec-eval": "migrate",
+    "sql": "sql",
+    "doctor": "guide",
+    "selftest": "proofs",
+    "audit": "proofs",
+}
 
 
 def pages() -> dict[str, str]:
@@ -25,16 +54,18 @@ def parser_of(command: str) -> argparse.ArgumentParser:
 
 
 def command_page(command: str) -> str:
-    """Description, usage, arguments and options, and examples."""
+    """Description, examples, usage, arguments and options, and notes."""
     parser = parser_of(command)
     usage = wrapped(parser.format_usage().removeprefix("usage: "))
-    lines = [f"# goodgain {command}", "", escape(parser.description or COMMANDS[command]), ""]
-    lines += ["```text", usage, "```", ""]
+    examples, notes = epilog(parser)
+    guide = f"Guide: [{title_of(GUIDES[command])}](../../{GUIDES[command]}.md)."
+    lines = [f"# goodgain {command}", "", prose(parser.description or COMMANDS[command]), ""]
+    lines += [guide, "", *block("Examples", examples), *block("Usage", usage)]
     for group in parser._action_groups:
         rows = [row(action) for action in group._group_actions if action.help != argparse.SUPPRESS]
         if rows:
             title = (group.title or "options").capitalize()
-            text = [escape(group.description), ""] if group.description else []
+            text = [prose(group.description), ""] if group.description else []
             lines += [
                 f"## {title}",
                 "",
@@ -44,9 +75,18 @@ def command_page(command: str) -> str:
                 *rows,
                 "",
             ]
-    for line in epilog(parser):
-        lines.append(line)
-    return "\n".join(lines)
+    return "\n".join([*lines, *block("Notes", notes)])
+
+
+def title_of(guide: str) -> str:
+    """The heading of a page of docs/."""
+    text = (ROOT / "docs" / f"{guide}.md").read_text(encoding="utf-8")
+    return text.partition("\n")[0].removeprefix("# ")
+
+
+def block(title: str, text: str) -> list[str]:
+    """A section of text as it is; nothing if there is none."""
+    return [f"## {title}", "", "```text", text, "```", ""] if text else []
 
 
 def wrapped(usage: str, width: int = 72) -> str:
@@ -68,7 +108,7 @@ def row(action: argparse.Action) -> str:
     text = (action.help or "") % {**vars(action), "prog": "goodgain"} if action.help else ""
     choices = [f"`{c}`" for c in action.choices or ()]
     one_of = f"; one of {', '.join(choices)}" if choices and action.metavar else ""
-    cells = (", ".join(names) or f"`{value}`").replace("|", r"\|"), escape(text) + one_of
+    cells = (", ".join(names) or f"`{value}`").replace("|", r"\|"), prose(text) + one_of
     return f"| {cells[0]} | {cells[1]} |"
 
 
@@ -83,10 +123,22 @@ def metavar(action: argparse.Action) -> str:
     return action.dest.upper()
 
 
-def epilog(parser: argparse.ArgumentParser) -> Iterable[str]:
-    """What --help says at its end: examples, and tables as they are."""
-    if parser.epilog:
-        yield from ("## Examples and notes", "", "```text", parser.epilog.strip("\n"), "```", "")
+def epilog(parser: argparse.ArgumentParser) -> tuple[str, str]:
+    """The examples at the end of --help, and what else is there: lists of tests, methods, formats."""
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    is_example = False
+    for line in (parser.epilog or "").strip("\n").split("\n"):
+        if line and not line.startswith(" "):
+            is_example = line.startswith("example")
+        if line != "examples:":
+            parts[is_example].append(line)
+    examples, notes = (textwrap.dedent("\n".join(parts[key])).strip("\n") for key in (True, False))
+    return examples, notes
+
+
+def prose(text: str) -> str:
+    """Plain text as Markdown, with options as code."""
+    return OPTION.sub(lambda match: f"`{match[0]}`", escape(text))
 
 
 def escape(text: str) -> str:
@@ -103,7 +155,7 @@ def index() -> str:
         lines += [f"- [`goodgain {c}`](#goodgain-{c}): {text}" for c, text in commands.items()]
         lines.append("")
     for command in COMMANDS:
-        first = escape(parser_of(command).description or COMMANDS[command])
+        first = prose(parser_of(command).description or COMMANDS[command])
         lines += [
             f"## goodgain {command}",
             "",

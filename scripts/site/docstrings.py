@@ -73,6 +73,8 @@ def process_signature(
     module = getattr(value, "__module__", "") or ""
     if signature and module.startswith("goodgain"):
         signature = annotations.unpacked(signature, module)
+        if what == "class":  # what a record is made from is not in the annotations of a function
+            signature = annotations.expanded(signature, module)
     return signature, returned
 
 

@@ -18,9 +18,10 @@ def inline(translator: HTML5Translator, node: nodes.math) -> None:
 
 
 def block(translator: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula on its own line."""
-    formula = convert(node.astext(), display="block")
-    translator.body.append(f'<div class="math">{formula}</div>')
+    """Write a formula on its own line; where its parts do not fit side by side, they wrap."""
+    parts = node.astext().split(r"\qquad")
+    formulas = "".join(convert(part.strip(), display="block") for part in parts)
+    translator.body.append(f'<div class="math">{formulas}</div>')
 
 
 def skip_children(visit: object) -> object:

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import keywords
 from agent_reactions import AGENTS
 from chart import chart
 from ranking_reactions import best_at, distinct, plain_label, scene
@@ -86,14 +87,23 @@ def pages() -> dict[str, str]:
         if own:
             texts[f"{name}/index.md"] = family_page(family, members)
             for d in members:
-                body = measure(d, formulas[d.formula], "../../../")
+                body = measure(d, latex_of(d, formulas), "../../../")
                 texts[f"reference/measures/{path_of(d, family)}"] = body
         else:
-            sections = [section(d, formulas[d.formula]) for d in members]
+            sections = [section(d, latex_of(d, formulas)) for d in members]
             head = f"# {family.capitalize()}\n\n{TEXTS[family]}\n\n"
             head += f"{AGENTS}\n\n" if any(d.level == "iteration" for d in members) else ""
             texts[f"{name}.md"] = head + "\n".join(sections)
     return texts
+
+
+def latex_of(d: Definition, formulas: dict[str, str]) -> str:
+    """The typeset formula of a measure."""
+    if d.formula not in formulas:
+        raise SystemExit(
+            f"{d.name}: its formula {d.formula!r} has no LaTeX in {SITE.name}/formulas.toml"
+        )
+    return formulas[d.formula]
 
 
 def family_page(family: str, members: list[Definition]) -> str:
@@ -109,7 +119,7 @@ def family_page(family: str, members: list[Definition]) -> str:
 def measure(d: Definition, latex: str, root: str) -> str:
     """The page of a measure."""
     varied = reaction(d)
-    lines = [f"# {d.name}", "", *definition(d, latex)]
+    lines = [f"# {d.name}", "", *keywords.entries(keywords.of_measure(d)), *definition(d, latex)]
     if d.namespace == "ranked":
         lines += ["## Worked example", "", *worked_ranking(d), ""]
     lines += ["## How it reacts", "", varied.text, "", *drawn(varied, d)]
@@ -131,7 +141,7 @@ def section(d: Definition, latex: str) -> str:
 def definition(d: Definition, latex: str) -> list[str]:
     """What it is, typeset and in words."""
     formula = ["```{math}", latex, "```", ""]
-    return [d.summary, "", *formula, f"In words: {d.formula}.", "", *facts(d), ""]
+    return [d.summary, "", *formula, f"In plain text: {d.formula}.", "", *facts(d), ""]
 
 
 def drawn(varied: Reaction, d: Definition) -> list[str]:
@@ -143,6 +153,8 @@ def facts(d: Definition) -> list[str]:
     """How to write it, its range, edge cases and parameters."""
     better = "; lower is better" if d.direction == "lower" else ""
     lines = [f"- Written: `{usage(d)}`", f"- Range: {d.range}{better}"]
+    if d.namespace == "ranked":
+        lines.append(f"- Try it: `goodgain evaluate qrels.txt bm25.run -m '{plain_label(d)}'`")
     lines += [f"- Edge cases: {d.edge_cases}"] if d.edge_cases else []
     for p in d.params:
         kind = "true or false" if isinstance(p.default, bool) else "a number"

@@ -127,7 +127,13 @@ def test_use(folder, capsys, options, says, hint):
 def test_unknown_command(capsys):
     assert run(["evalute", "q", "r"]) == 2
     err = capsys.readouterr().err
-    assert "'evalute'" in err and "hint: did you mean 'evaluate'?" in err
+    assert "command 'evalute'" in err and "hint: did you mean 'evaluate'?" in err
+
+
+def test_unknown_option_before_a_command(capsys):
+    assert run(["--verison"]) == 2
+    err = capsys.readouterr().err
+    assert "option '--verison'" in err and "hint: did you mean '--version'?" in err
 
 
 @pytest.mark.parametrize(

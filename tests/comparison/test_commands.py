@@ -178,7 +178,7 @@ def test_gate(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("compare --scores scores.csv -m AP", "no scores for the measure 'AP'"),
         ("compare --scores scores.csv --query z", "column 'z' not found"),
         ("compare --gsb scores.csv", "no column for the label"),
-        ("gate qrels.txt base.run", "got 1 runs"),
+        ("gate qrels.txt base.run", "got 1 run\n"),
         ("gate --scores scores.csv --baseline Z", "unknown system 'Z'"),
         ("gate qrels.txt base.run new.run -m nope", "unknown measure 'nope'"),
     ],

@@ -136,6 +136,9 @@ def test_lists_of_measures():
     "text, near",
     [
         ("nDGC@10", "nDCG"),
+        ("nDCG10", "did you mean nDCG@10?"),
+        ("recall20", "did you mean recall@20?"),
+        ("ndcg10", "did you mean ndcg@10?"),
         ("recal@5", "recall"),
         ("MPA", "MAP"),
         ("Bpreff", "Bpref"),
@@ -153,6 +156,9 @@ def test_an_unknown_measure_names_the_nearest(text, near):
 @pytest.mark.parametrize(
     "text, message, hint",
     [
+        ("nDCG@ten", "the cut-off of nDCG must be a positive integer, got 'ten'", "nDCG@10"),
+        ("MAP@", "the cut-off of AP must be a positive integer, got ''", "AP@10"),
+        ("P@-1", "the cut-off of P must be a positive integer, got '-1'", "P@10"),
         ("nDCG(gain=cubic)", "gain='cubic'", "linear, exp"),
         ("nDCG(grain=exp)", "no parameter 'grain'", "gain, ideal"),
         ("RBP(p=1)", "p='1'", "above 0 and below 1"),
@@ -173,7 +179,6 @@ def test_an_unknown_measure_names_the_nearest(text, near):
         ("AP(5)", "'5'", "name=value"),
         ("RDCGL(punish_max=maybe)", "punish_max='maybe'", "true or false"),
         ("", "no measure", "nDCG@10"),
-        ("nDCG@", "nDCG@", "goodgain measures"),
         ("nDCG(gain=exp", "nDCG(gain=exp", ""),
     ],
 )

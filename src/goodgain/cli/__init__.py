@@ -198,10 +198,10 @@ def help_text() -> str:
 def _unknown(command: str) -> int:
     from difflib import get_close_matches
 
-    near = get_close_matches(command, COMMANDS, n=1)
+    kind = "option" if command.startswith("-") else "command"
+    near = get_close_matches(command, [*COMMANDS, "--help", "--version"], n=1)
     hint = f"did you mean '{near[0]}'? " if near else ""
     print(
-        f"goodgain: unknown command '{command}'\nhint: {hint}see: goodgain --help",
-        file=sys.stderr,
+        f"goodgain: unknown {kind} '{command}'\nhint: {hint}see: goodgain --help", file=sys.stderr
     )
     return 2

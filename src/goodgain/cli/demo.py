@@ -25,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
         "Search the documentation of Python's standard library with five retrievers (graph walks, keyword,\n"
         "KNN, hybrid and a swarm), then evaluate, time and compare them using the judgments that ship with\n"
         "goodgain. An agent answers the same questions, and Good Gain measures each of its searches.",
+        "examples:\n  goodgain demo\n  goodgain demo --folder demo --report demo.html\n",
     )
     add_folder(p)
     add_report(p, texts=False, default=REPORT)

@@ -89,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Test, print, and pass or fail by the exit status."""
     from goodgain.comparison.gates import gate
+    from goodgain.results.nouns import counted
 
     warnings: list[str] = []
     measured = measured_sources(args)
@@ -97,7 +98,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         if not args.qrels or len(args.runs) != 2:
             raise UsageError(
-                f"expected judgments, a baseline and a candidate, got {len(args.runs)} runs",
+                "expected judgments, a baseline and a candidate, got "
+                f"{counted(len(args.runs), 'run')}",
                 hint="goodgain gate QRELS BASELINE CANDIDATE",
             )
         evaluation = evaluate_runs(args, args.runs, args.measures or DEFAULT_MEASURES)

@@ -34,6 +34,13 @@ format that goodgain reads; RUN may be - for standard input. Long options may be
 A judged query missing from the run is left out, with a warning: version 9 skips it silently, version
 10.0 stops there with status 4. -c counts it as 0."""
 
+_EXAMPLES = """\
+examples:
+  goodgain trec-eval qrels.txt bm25.run
+  goodgain trec-eval -m map -m ndcg_cut.10 qrels.txt bm25.run
+  goodgain trec-eval -q -c -m all_trec qrels.txt bm25.run
+"""
+
 _FORMATS = {
     "qrels": "query iteration document grade; the iteration is ignored",
     "qrels_jg": "query group document grade; measures are averaged over the groups of judges",
@@ -60,7 +67,7 @@ class _TrecEvalParser(Parser):
 
 def parser() -> argparse.ArgumentParser:
     """trec_eval's flags."""
-    p = command_parser("trec-eval", _DESCRIPTION, kind=_TrecEvalParser, add_help=False)
+    p = command_parser("trec-eval", _DESCRIPTION, _EXAMPLES, kind=_TrecEvalParser, add_help=False)
     p.add_argument("files", metavar="QRELS RUN", nargs="*", help="judgments and a run; - is stdin")
     p.add_argument(
         "-h", "--help", action="store_true", help="show this help, and the measures named by -m"

@@ -389,13 +389,24 @@ _ELSEWHERE: dict[Namespace, tuple[str, str]] = {
 def _unknown(text: str) -> MeasureError:
     from difflib import get_close_matches
 
-    bare = re.split(r"[@(]", text)[0]
+    bare, at, cutoff = text.partition("@")
+    definition = registry.find(bare)
+    if at and definition and definition.cutoff in ("optional", "required"):
+        return MeasureError(
+            f"the cut-off of {definition.name} must be a positive integer, got '{cutoff}'",
+            hint=f"for example {definition.name}@10",
+        )
+    bare = bare.partition("(")[0]
     for namespace, (what, hint) in _ELSEWHERE.items():
         if registry.find(bare) is None and registry.find(bare, (namespace,)) is not None:
             return MeasureError(f"'{text}' is a measure of {what}, not of runs", hint=hint)
     folded = {name.casefold(): name for name in reversed([*registry.names(), *FOREIGN])}
     near = get_close_matches(bare.casefold(), folded, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(folded[n] for n in near)}? " if near else ""
+    meant = [folded[name] for name in near]
+    without_at = re.fullmatch(r"(\D+?)_?(\d+)", bare)
+    if without_at and _resolve(without_at[1])[0]:
+        meant = [f"{without_at[1]}@{without_at[2]}"]
+    hint = f"did you mean {' or '.join(meant)}? " if meant else ""
     return MeasureError(f"unknown measure '{text}'", hint=hint + "list all: goodgain measures")
 
 
