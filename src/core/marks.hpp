@@ -6,8 +6,9 @@
 
 #include "bytes.hpp"
 
-// Whether functions can be compiled for newer instructions than the rest, and chosen when the program runs.
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+// Whether functions can be compiled for newer instructions than the rest, and chosen when the program runs. Not with
+// clang-cl: __builtin_cpu_supports needs __cpu_model of a library that Microsoft's linker does not add.
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(_MSC_VER)
 #define GOODGAIN_X86 1
 #else
 #define GOODGAIN_X86 0
