@@ -6,9 +6,8 @@
 
 #include "bytes.hpp"
 
-// Whether functions can be compiled for newer instructions than the rest, and chosen when the program runs. Not with
-// clang-cl: __builtin_cpu_supports needs __cpu_model of a library that Microsoft's linker does not add.
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(_MSC_VER)
+// Whether functions can be compiled for newer instructions than the rest, and chosen when the program runs.
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define GOODGAIN_X86 1
 #else
 #define GOODGAIN_X86 0
@@ -30,6 +29,10 @@ struct MarkWay {
   MarkText mark;
 };
 const std::vector<MarkWay>& mark_ways();
+
+/// Whether this machine has the instructions of AVX2, BMI and BMI2. Compilers' own question, __builtin_cpu_supports,
+/// needs a part of their libraries that neither zig nor clang-cl links.
+bool has_newer_instructions();
 
 /// Whether a text has control characters that are neither blanks nor ends of lines.
 bool has_controls(const char* text, size_t size);
