@@ -1,17 +1,20 @@
 """Build the core for every platform that tools here can build for: scripts/platforms.py [PLATFORM ...].
 
 The core, its tests and its fuzzer are compiled with warnings as errors. Where the machine can run the
-result, directly or through Wine, the tests and the corpora run as well. Compilers: gcc, clang, mingw-w64,
-and zig (`pip install ziglang`), which brings the C and C++ libraries of Linux (musl), Windows and macOS.
+result, directly or through Wine, the tests and the corpora run as well. With libc++, the Python bindings are
+checked, too, for macOS with what its oldest supported version lacks. Compilers: gcc, clang, mingw-w64, and
+zig (`pip install ziglang`), which brings the C and C++ libraries of Linux (musl), Windows and macOS.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from importlib.util import find_spec
@@ -30,27 +33,41 @@ class Platform(NamedTuple):
     processor: str = "x86_64"
     runner: tuple[str, ...] | None = ()
     flags: str = ""
+    bindings: bool = False
 
 
-def zig(target: str, system: str, runner: tuple[str, ...] | None = None) -> Platform:
+def zig(
+    target: str, system: str, runner: tuple[str, ...] | None = None, flags: str = ""
+) -> Platform:
     """A platform for which zig brings the libraries."""
     compiler = (sys.executable, "-m", "ziglang", "c++", "-target", target)
-    return Platform(compiler, system, target.split("-")[0], runner)
+    return Platform(compiler, system, target.split("-")[0], runner, flags, bool(flags))
+
+
+def newest(program: str) -> str:
+    """The newest version of a compiler here: ada needs the algorithms of libc++ 16."""
+    versions = (f"{program}-{n}" for n in range(30, 15, -1))
+    return next(filter(shutil.which, versions), program)
 
 
 WINE = (
     shutil.which("wine") or shutil.which("wine64") or "/usr/lib/wine/wine64",
 )  # Debian hides it there
+# The oldest version that wheels serve: the first one with std::to_chars for floating-point numbers.
+OLDEST_MACOS = "13.3"
+# zig turns the notes off by which Apple's libc++ says since when it has what.
+SINCE = "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS"
+NOTES = f"-U{SINCE} -D{SINCE}=1"
 PLATFORMS = {
     "linux-gcc": Platform(("g++",)),
     "linux-clang": Platform(("clang++",)),
-    "linux-clang-libc++": Platform(("clang++",), flags="-stdlib=libc++"),
+    "linux-clang-libc++": Platform((newest("clang++"),), flags="-stdlib=libc++", bindings=True),
     "linux-musl": zig("x86_64-linux-musl", "Linux", ()),
     "linux-musl-arm64": zig("aarch64-linux-musl", "Linux", ("qemu-aarch64-static",)),
     "windows-mingw": Platform(("x86_64-w64-mingw32-g++-posix",), "Windows", runner=WINE),
     "windows-zig": zig("x86_64-windows-gnu", "Windows", WINE),
-    "macos-arm64": zig("aarch64-macos", "Darwin"),
-    "macos-x86_64": zig("x86_64-macos", "Darwin"),
+    "macos-arm64": zig(f"aarch64-macos.{OLDEST_MACOS}", "Darwin", flags=NOTES),
+    "macos-x86_64": zig(f"x86_64-macos.{OLDEST_MACOS}", "Darwin", flags=NOTES),
 }
 
 
@@ -115,13 +132,40 @@ def build(name: str, platform: Platform) -> Path:
         )
         if done.returncode:
             raise RuntimeError(done.stdout[-4000:])
+    if platform.bindings:
+        check_bindings(folder, platform)
     return folder
+
+
+def check_bindings(folder: Path, platform: Platform) -> None:
+    """Check the syntax of the bindings with the headers of this Python; those of macOS differ little."""
+    import nanobind
+
+    module = re.search(
+        r"nanobind_add_module\(_core(.*?)\)", (ROOT / "CMakeLists.txt").read_text(), re.S
+    )
+    assert module is not None
+    includes = ["-I", ROOT / "src" / "core", "-I", folder / "generated"]
+    for system in (
+        nanobind.include_dir(), sysconfig.get_path("include"),
+        *(ROOT / "third_party" / name for name in ("simdjson", "ada", "fast_float")),
+    ):  # fmt: skip
+        includes += ["-isystem", system]
+    for source in re.findall(r"src/core/\S+", module[1]):
+        command = [
+            *platform.compiler, *platform.flags.split(), "-std=c++20", "-fsyntax-only",
+            "-fvisibility=hidden", *includes, ROOT / source,
+        ]  # fmt: skip
+        done = subprocess.run(command, text=True, capture_output=True, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr[-4000:])
 
 
 def run(folder: Path, platform: Platform) -> str:
     """Run the tests and the corpora, if that is possible here."""
+    bindings = ", bindings checked" if platform.bindings else ""
     if platform.runner is None:
-        return "compiled"
+        return f"compiled{bindings}"
     if platform.runner and not shutil.which(platform.runner[0]):
         return f"compiled (no {platform.runner[0]} to run it)"
     suffix = ".exe" if platform.system == "Windows" else ""
@@ -137,7 +181,7 @@ def run(folder: Path, platform: Platform) -> str:
     targets = call("core_fuzz", "list").split()
     for target in targets:
         call("core_fuzz", target, "replay", f"tests/native/corpus/{target}")
-    return f"compiled, tests and {len(targets)} corpora run"
+    return f"compiled{bindings}, tests and {len(targets)} corpora run"
 
 
 def main() -> int:

@@ -166,6 +166,9 @@ def test_a_release_serves_every_platform_without_a_stored_secret():
     assert wheels["build"] == ["cp311-*", "cp312-*", "cp314t-*"]
     assert not wheels.get("skip")  # manylinux and musllinux
     assert PROJECT["tool"]["scikit-build"]["wheel"]["py-api"] == "cp312"
+    # The version of macOS whose library `make platforms` compiles against.
+    oldest = load_script("platforms").OLDEST_MACOS
+    assert wheels["macos"]["environment"] == {"MACOSX_DEPLOYMENT_TARGET": oldest}
 
 
 def test_the_bill_of_materials_names_what_is_compiled_in_and_needed():
