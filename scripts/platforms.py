@@ -1,9 +1,10 @@
 """Build the core for every platform that tools here can build for: scripts/platforms.py [PLATFORM ...].
 
 The core, its tests and its fuzzer are compiled with warnings as errors. Where the machine can run the
-result, directly or through Wine, the tests and the corpora run as well. With libc++, the Python bindings are
-checked, too, for macOS with what its oldest supported version lacks. Compilers: gcc, clang, mingw-w64, and
-zig (`pip install ziglang`), which brings the C and C++ libraries of Linux (musl), Windows and macOS.
+result, directly or through Wine, the tests and the corpora run as well. The syntax of the Python bindings is
+checked with libc++ (for macOS with what its oldest supported version lacks) and for Windows. Compilers:
+gcc, clang, mingw-w64, and zig (`pip install ziglang`), which brings the C and C++ libraries of Linux (musl),
+Windows and macOS.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ PLATFORMS = {
     "linux-clang-libc++": Platform((newest("clang++"),), flags="-stdlib=libc++", bindings=True),
     "linux-musl": zig("x86_64-linux-musl", "Linux", ()),
     "linux-musl-arm64": zig("aarch64-linux-musl", "Linux", ("qemu-aarch64-static",)),
-    "windows-mingw": Platform(("x86_64-w64-mingw32-g++-posix",), "Windows", runner=WINE),
+    "windows-mingw": Platform(
+        ("x86_64-w64-mingw32-g++-posix",), "Windows", runner=WINE, bindings=True
+    ),
     "windows-zig": zig("x86_64-windows-gnu", "Windows", WINE),
     "macos-arm64": zig(f"aarch64-macos.{OLDEST_MACOS}", "Darwin", flags=NOTES),
     "macos-x86_64": zig(f"x86_64-macos.{OLDEST_MACOS}", "Darwin", flags=NOTES),
@@ -137,8 +140,45 @@ def build(name: str, platform: Platform) -> Path:
     return folder
 
 
+# What Python's own configuration says on Windows, as far as its headers ask.
+WINDOWS_PYTHON = """
+#define MS_WINDOWS
+#define MS_WIN32
+#define MS_WIN64
+#define NT_THREADS
+#define HAVE_DECLSPEC_DLL
+#define HAVE_PY_SSIZE_T 1
+typedef long long Py_ssize_t;
+#define PY_SSIZE_T_MAX LLONG_MAX
+#define SIZEOF_SHORT 2
+#define SIZEOF_WCHAR_T 2
+#define SIZEOF_INT 4
+#define SIZEOF_LONG 4
+#define SIZEOF_FLOAT 4
+#define SIZEOF_LONG_LONG 8
+#define SIZEOF_DOUBLE 8
+#define SIZEOF_SIZE_T 8
+#define SIZEOF_VOID_P 8
+#define SIZEOF_TIME_T 8
+#define SIZEOF_FPOS_T 8
+#define ALIGNOF_SIZE_T 8
+#define ALIGNOF_MAX_ALIGN_T 8
+"""
+
+
+def python_headers(folder: Path, platform: Platform) -> Path:
+    """The headers of this Python, configured for Windows where that is the platform."""
+    own = Path(sysconfig.get_path("include"))
+    if platform.system != "Windows":  # macOS differs little
+        return own
+    headers = folder / "python"
+    shutil.copytree(own, headers, dirs_exist_ok=True)
+    (headers / "pyconfig.h").write_text(WINDOWS_PYTHON)
+    return headers
+
+
 def check_bindings(folder: Path, platform: Platform) -> None:
-    """Check the syntax of the bindings with the headers of this Python; those of macOS differ little."""
+    """Check the syntax of the bindings."""
     import nanobind
 
     module = re.search(
@@ -147,7 +187,7 @@ def check_bindings(folder: Path, platform: Platform) -> None:
     assert module is not None
     includes = ["-I", ROOT / "src" / "core", "-I", folder / "generated"]
     for system in (
-        nanobind.include_dir(), sysconfig.get_path("include"),
+        nanobind.include_dir(), python_headers(folder, platform),
         *(ROOT / "third_party" / name for name in ("simdjson", "ada", "fast_float")),
     ):  # fmt: skip
         includes += ["-isystem", system]
