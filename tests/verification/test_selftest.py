@@ -45,6 +45,18 @@ def test_ranx(monkeypatch):
     assert any(check.against.startswith("ranx") and check.values > 50 for check in result.checks)
 
 
+def test_ir_measures_is_asked_without_its_parser(monkeypatch, capsys):
+    """It needs `ast.Num`, which Python 3.14 no longer has: every cut-off ended the command."""
+    import ir_measures.util
+
+    def removed(node):
+        raise AttributeError("module 'ast' has no attribute 'Num'")
+
+    monkeypatch.setattr(ir_measures.util, "_ast_to_value", removed)
+    assert run(["selftest", "-m", "AP P@5 nDCG@10 IPrec@0.5 Judged@3 StRecall@5"]) == 0
+    assert "ir_measures" in capsys.readouterr().out
+
+
 def test_known_conventions_explain_differences():
     """ir_measures ranks RR@k by ascending ids, trec_eval reads scores as 32 bits."""
     qrels = {"q": {"a": 1, "b": 0}, "absent": {"a": 1}}
