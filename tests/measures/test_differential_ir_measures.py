@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import ir_measures
 import pytest
@@ -12,11 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodgain import evaluate, parse
-
-# Of version 0.4.3; `goodgain selftest` does without the parser.
-pytestmark = pytest.mark.skipif(
-    sys.version_info >= (3, 14), reason="its parser needs what Python 3.14 removed from ast"
-)
 
 # Written alike on both sides, but for what is said on the right.
 SAME = (

@@ -133,6 +133,8 @@ def _dotted(name: str) -> str:
 def _ir_measures_name(measure: Measure) -> str | None:
     if measure.params or (measure.name not in _IR_MEASURES | _BY_ASPECT):
         return None
+    if measure.name in _BY_ASPECT and find_spec("pyndeval") is None:  # an extra of ir_measures
+        return None
     if (
         measure.cutoff is None
         and measure.name in ("P", "R", "Hit", "Judged", *_BY_ASPECT)
