@@ -30,7 +30,7 @@ TESTS = (
     "tests/test_records.py",
 )
 VENDORED = ("simdjson", "ada", "fast_float")
-LINKED = ("nanobind", "robin_map")
+LINKED = ("nanobind", "robin_map", "instruction_set")
 NEEDED = (
     "LICENSE",
     *(f"third_party/{name}/LICENSE" for name in VENDORED),

@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # The charts of pages; their licences lie beside them.
 ASSETS = ROOT / "src" / "goodgain" / "reports" / "assets" / "vendor"
 
-# What the build links statically, beside the vendored libraries: nanobind, and the hash table that it brings.
+# What the build links statically, beside the vendored libraries: nanobind, the hash table that it
+# brings, and the detection of instruction sets that simdjson took over, with a licence of its own.
 LINKED = ROOT / "licenses"
 
 

@@ -27,6 +27,16 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # ranx would compile for minute
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+if sys.version_info >= (
+    3,
+    14,
+):  # the parser of ir_measures 0.4.3 asks for classes that ast no longer has
+    import ast
+
+    import ir_measures.util
+
+    ir_measures.util._ast_to_value = ast.literal_eval
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
 

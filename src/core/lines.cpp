@@ -264,8 +264,7 @@ const std::vector<TrecReader::ReadUsual>& TrecReader::usual_ways() {
   static const std::vector<ReadUsual> ways = [] {
     std::vector<ReadUsual> all{&UsualLines::read_plainly};
 #if GOODGAIN_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
-      all.push_back(&UsualLines::read_with_bmi);
+    if (has_newer_instructions()) all.push_back(&UsualLines::read_with_bmi);
 #endif
     return all;
   }();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "simdjson.h"
+
 #if GOODGAIN_X86
 #include <immintrin.h>
 #endif
@@ -81,12 +83,23 @@ __attribute__((target("avx2"))) void mark_by_avx2(const char* text, size_t words
 
 }  // namespace
 
+bool has_newer_instructions() {
+  static const bool has = [] {
+    for (const char* generation : {"haswell", "icelake"}) {  // a build for newer machines only lacks the former
+      const auto* way = simdjson::get_available_implementations()[generation];
+      if (way != nullptr && way->supported_by_runtime_system()) return true;
+    }
+    return false;
+  }();
+  return has;
+}
+
 const std::vector<MarkWay>& mark_ways() {
   static const std::vector<MarkWay> ways = [] {
     std::vector<MarkWay> all{{"bytes", mark_by_bytes}};
 #if GOODGAIN_X86
     all.push_back({"sse2", mark_by_sse2});
-    if (__builtin_cpu_supports("avx2")) all.push_back({"avx2", mark_by_avx2});
+    if (has_newer_instructions()) all.push_back({"avx2", mark_by_avx2});
 #endif
     return all;
   }();
@@ -95,8 +108,7 @@ const std::vector<MarkWay>& mark_ways() {
 
 bool has_controls(const char* text, size_t size) {
 #if GOODGAIN_X86
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return controls_by_avx2(text, size);
+  if (has_newer_instructions()) return controls_by_avx2(text, size);
 #endif
   return controls_in(text, size);
 }

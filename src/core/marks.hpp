@@ -30,6 +30,10 @@ struct MarkWay {
 };
 const std::vector<MarkWay>& mark_ways();
 
+/// Whether this machine has the instructions of AVX2, BMI and BMI2. Compilers' own question, __builtin_cpu_supports,
+/// needs a part of their libraries that neither zig nor clang-cl links.
+bool has_newer_instructions();
+
 /// Whether a text has control characters that are neither blanks nor ends of lines.
 bool has_controls(const char* text, size_t size);
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+import sys
 
 import pytest
 from collections_ import collections
@@ -95,7 +96,8 @@ def test_edges(arguments, run):
     ],
 )
 def test_the_same_errors(make, error):
-    for module in (theirs, ours):
+    # Where its constructor fails, pytrec_eval 0.5.11 crashes CPython 3.14.
+    for module in (theirs, ours) if sys.version_info < (3, 14) else (ours,):
         with pytest.raises(error):
             make(module)
 

@@ -4,6 +4,7 @@ import random
 import sys
 import time
 import unicodedata
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,8 @@ from goodgain._core import normal_form, without_markup
 from goodgain.errors import InputError, UsageError
 from goodgain.identity import Profile
 from goodgain.identity.profiles import PROFILES
+
+ROOT = Path(__file__).resolve().parents[2]
 
 LONG = "The quick brown fox jumps over the lazy dog while seven wizards watch from the hill beyond the river."
 
@@ -36,17 +39,27 @@ PLAIN = {
 }
 
 
+# The core's tables are the same on every Python; a newer one knows characters that they leave as they are.
+TABLES = ROOT / "src" / "core" / "text_tables.inc"
+IS_SAME_UNICODE = f"Unicode {unicodedata.unidata_version} " in TABLES.read_text(encoding="utf-8")
+
+
 def reference(text):
     """The normal form by Python's own tables."""
     text = unicodedata.normalize("NFC", text).translate(PLAIN).casefold()
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
+def is_right(text, expected):
+    form = normal_form(text)
+    return form == expected or (not IS_SAME_UNICODE and form == text)
+
+
 def test_normal_form_is_that_of_python():
     for code in range(sys.maxunicode + 1):
         if not 0xD800 <= code < 0xE000:
             text = f"a{chr(code)}b"
-            assert normal_form(text) == reference(text), hex(code)
+            assert is_right(text, reference(text)), hex(code)
 
 
 def test_composed_and_decomposed_texts_have_one_normal_form():
@@ -55,7 +68,7 @@ def test_composed_and_decomposed_texts_have_one_normal_form():
         if not 0xD800 <= code < 0xE000 and unicodedata.normalize("NFD", text) != text:
             expected = reference(f"a {text}b")
             for form in ("NFC", "NFD"):
-                assert normal_form(unicodedata.normalize(form, f"a {text}b")) == expected, hex(code)
+                assert is_right(unicodedata.normalize(form, f"a {text}b"), expected), hex(code)
 
 
 def test_normal_form_of_long_texts():

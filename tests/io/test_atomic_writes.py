@@ -166,7 +166,8 @@ from goodgain.io.atomic import write_files
 def pieces():
     yield b"half"
     print("started", flush=True)
-    time.sleep(60)
+    for _ in range(600):  # CPython 3.14 may see a signal from before a sleep only after it
+        time.sleep(0.1)
 write_files({sys.argv[1]: pieces()})
 """
 

@@ -97,7 +97,21 @@ def test_the_licences_of_what_is_linked_statically_are_those_of_the_build():
     comment = table.read_text(encoding="utf-8").partition("*/")[0]
     lines = [line.lstrip(" /*") for line in comment.splitlines()]
     assert texts["robin_map"].split() == " ".join(lines).split()
-    assert set(texts) == {"nanobind", "robin_map"}
+    assert set(texts) == {"nanobind", "robin_map", "instruction_set"}
+
+
+def test_notices_inside_vendored_files_are_in_the_wheel():
+    """Parts that a library took over from elsewhere have licences of their own, for binaries as well."""
+    texts = [path.read_text(encoding="utf-8").split() for path in (ROOT / "licenses").iterdir()]
+    notices = [
+        (path.name, notice)
+        for name in VENDORED
+        for path in sorted((ROOT / "third_party" / name).glob("*.*"))
+        for notice in re.findall(r"/\*(.*?)\*/", path.read_text(encoding="utf-8"), re.S)
+        if "Redistributions in binary form" in notice
+    ]
+    assert notices
+    assert [name for name, notice in notices if notice.split() not in texts] == []
 
 
 @pytest.mark.skipif(sys.platform != "linux" or not shutil.which("nm"), reason="needs nm")
@@ -152,6 +166,9 @@ def test_a_release_serves_every_platform_without_a_stored_secret():
     assert wheels["build"] == ["cp311-*", "cp312-*", "cp314t-*"]
     assert not wheels.get("skip")  # manylinux and musllinux
     assert PROJECT["tool"]["scikit-build"]["wheel"]["py-api"] == "cp312"
+    # The version of macOS whose library `make platforms` compiles against.
+    oldest = load_script("platforms").OLDEST_MACOS
+    assert wheels["macos"]["environment"] == {"MACOSX_DEPLOYMENT_TARGET": oldest}
 
 
 def test_the_bill_of_materials_names_what_is_compiled_in_and_needed():
@@ -159,7 +176,7 @@ def test_the_bill_of_materials_names_what_is_compiled_in_and_needed():
     components = {component["name"]: component for component in bill["components"]}
     assert set(VENDORED) < set(components)
     assert components["simdjson"]["version"] == VENDORED["simdjson"]["version"]
-    assert {"numpy", "vega", "nanobind", "robin_map"} < set(components)
+    assert {"numpy", "vega", "nanobind", "robin_map", "instruction_set"} < set(components)
     assert bill["metadata"]["component"]["version"] == PROJECT["project"]["version"]
 
 

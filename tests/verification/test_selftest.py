@@ -1,6 +1,7 @@
 """`goodgain selftest`: proof on one's own data, differences explained, and mutations noticed."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -43,6 +44,28 @@ def test_ranx(monkeypatch):
     result = gg.selftest(queries=8)
     assert result.passed, str(result)
     assert any(check.against.startswith("ranx") and check.values > 50 for check in result.checks)
+
+
+def test_ir_measures_is_asked_without_its_parser(monkeypatch, capsys):
+    """It needs `ast.Num`, which Python 3.14 no longer has: every cut-off ended the command."""
+    import ir_measures.util
+
+    def removed(node):
+        raise AttributeError("module 'ast' has no attribute 'Num'")
+
+    monkeypatch.setattr(ir_measures.util, "_ast_to_value", removed)
+    assert run(["selftest", "-m", "AP P@5 nDCG@10 IPrec@0.5 Judged@3 StRecall@5"]) == 0
+    assert "ir_measures" in capsys.readouterr().out
+
+
+def test_ir_measures_without_its_extra(monkeypatch, capsys):
+    """Aspects need pyndeval there; without it every generated query ended in an internal error."""
+    import ir_measures
+
+    monkeypatch.setitem(sys.modules, "pyndeval", None)
+    monkeypatch.setattr(ir_measures.pyndeval, "_is_available", None)
+    assert run(["selftest", "-m", "AP P@5 alpha_nDCG@10"]) == 0
+    assert "ir_measures" in capsys.readouterr().out
 
 
 def test_known_conventions_explain_differences():

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodgain.verification.definitions.common import by_docid
 
@@ -133,6 +133,8 @@ def _dotted(name: str) -> str:
 def _ir_measures_name(measure: Measure) -> str | None:
     if measure.params or (measure.name not in _IR_MEASURES | _BY_ASPECT):
         return None
+    if measure.name in _BY_ASPECT and find_spec("pyndeval") is None:  # an extra of ir_measures
+        return None
     if (
         measure.cutoff is None
         and measure.name in ("P", "R", "Hit", "Judged", *_BY_ASPECT)
@@ -145,6 +147,15 @@ def _ir_measures_name(measure: Measure) -> str | None:
     return name if measure.cutoff is None else f"{name}@{measure.cutoff:g}"
 
 
+def _ir_measures_measure(name: str) -> Any:
+    """Its measure, without its parser: that needs classes of `ast` that Python 3.14 no longer has."""
+    import ir_measures
+
+    stem, _, cutoff = name.partition("@")
+    measure = getattr(ir_measures, stem)
+    return measure @ (float(cutoff) if stem == "IPrec" else int(cutoff)) if cutoff else measure
+
+
 def _ir_measures_values(sample: Sample, names: dict[str, str]) -> Values:
     import ir_measures
 
@@ -153,7 +164,7 @@ def _ir_measures_values(sample: Sample, names: dict[str, str]) -> Values:
     values: Values = {}
     for by_aspect in (False, True):
         chosen = {
-            str(ir_measures.parse_measure(name)): label
+            str(_ir_measures_measure(name)): (label, name)
             for label, name in names.items()
             if (label.partition("@")[0] in _BY_ASPECT) == by_aspect
         }
@@ -169,10 +180,10 @@ def _ir_measures_values(sample: Sample, names: dict[str, str]) -> Values:
             ]
         )
         qrels = [ir_measures.Qrel(*row) for row in rows]
-        parsed = [ir_measures.parse_measure(name) for name in chosen]
+        parsed = [_ir_measures_measure(name) for _, name in chosen.values()]
         for metric in ir_measures.iter_calc(parsed, qrels, run):
             if metric.value == metric.value:  # ndeval divides 0 by 0 where no aspect counts
-                values[metric.query_id, chosen[str(metric.measure)]] = float(metric.value)
+                values[metric.query_id, chosen[str(metric.measure)][0]] = float(metric.value)
     return values
 
 
