@@ -298,7 +298,7 @@ def test_quiet_looks_for_no_warnings(tmp_path, monkeypatch, capsys):
     (tmp_path / "run.txt").write_text("q1 Q0 a 1 2 t\n")
     command = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "run.txt"), "-m", "AP"]
     assert run(command) == 0
-    assert "differences in case" in capsys.readouterr().err
+    assert "ignoring case" in capsys.readouterr().err
     monkeypatch.setattr(mismatch, "mismatch_notes", None)
     assert run([*command, "--quiet"]) == 0
     assert capsys.readouterr().err == ""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -60,3 +63,16 @@ def test_means_of_agents_are_over_conversations(tmp_path, monkeypatch, capsys):
     )
     said = capsys.readouterr().out
     assert "mean over conversations" in said and "mean over queries" not in said
+
+
+def test_ids_of_the_command_line_are_utf_8_in_any_locale(tmp_path):
+    (tmp_path / "qrels.txt").write_text("é 0 d 1\n", encoding="utf-8")
+    (tmp_path / "run.txt").write_text("é Q0 d 1 2.5 t\n", encoding="utf-8")
+    command = [sys.executable, "-m", "goodgain", "explain", "qrels.txt", "run.txt", "-m", "RR"]
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ended = subprocess.run(
+        [*command, "--query", "é", "-o", "out.txt"],
+        cwd=tmp_path, env={**os.environ, **ascii_only}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8").startswith("RR of query é: 1.0000")

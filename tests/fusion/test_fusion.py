@@ -347,10 +347,10 @@ def one_run(query: str = "{}", doc: str = "{}") -> dict[str, dict[str, float]]:
 
 @pytest.mark.parametrize(
     ("other", "message"),
-    [(one_run("q{}"), "b: 5 of 5 queries that match nothing (100%) would match without differences in what "
-      "is around them ('q' before, '' after): this run has 'q1', the other runs have '1'"),
-     (one_run("x{}y"), "b: 5 of 5 queries that match nothing"),
-     (one_run(doc="doc:{}"), "b: 40 of 40 documents that match nothing (100%) would match without"),
+    [(one_run("q{}"), "b: ignoring what is around them ('q' before, '' after), 5 of 5 unmatched queries "
+      "(100%) would match: this run has 'q1', the other runs have '1'"),
+     (one_run("x{}y"), "b: ignoring what is around them ('x' before, 'y' after), 5 of 5 unmatched queries"),
+     (one_run(doc="doc:{}"), "b: ignoring what is around them ('doc:' before, '' after), 40 of 40 unmatched"),
      (one_run(doc="1{}"), "b: none of the 40 documents of 5 queries is in the other runs: for query '1' it "
       "has '111', they have '11'"),
      ({"other": {"11": 1.0}}, "b: none of its 1 queries is in the other runs: it has 'other', they have")],

@@ -172,6 +172,8 @@ def test_a_store_without_permission_to_write_can_be_read(filled: Path) -> None:
         "from goodgain.labels import Labels\n"
         "from goodgain.labels.verify import verify\n"
         "import goodgain.labels.judges.registry\n"
+        "from goodgain.labels.database import schema\n"
+        "schema()  # the package may lie in a folder of root's\n"
         "os.getuid() or os.setuid(65534)\n"
         "labels = Labels.of(sys.argv[1])\n"
         "print(labels.statuses, verify(sys.argv[1]).damages)\n"

@@ -108,6 +108,17 @@ def test_skip_bad_in_other_formats(tmp_path):
     assert gain.facts["skipped"] == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"), [("q 0 d 1", "judgments"), ("q Q0 d 1 2.5 tag", "a run")]
+)
+def test_judgments_and_runs_are_no_traces(tmp_path, line, kind):
+    path = tmp_path / "x.txt"
+    path.write_text(f"{line}\n{line}\n")
+    with pytest.raises(InputError) as error:
+        gg.good_gain(path)
+    assert error.value.hint == f"this looks like {kind}; goodgain evaluate QRELS RUN measures runs"
+
+
 def test_unknown_format_lists_reasons(tmp_path):
     path = written(tmp_path, {"some": "thing"}, name="x.json")
     with pytest.raises(InputError) as error:

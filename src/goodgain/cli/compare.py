@@ -24,6 +24,7 @@ from goodgain.cli.options import (
     add_spans,
     add_test,
     add_unpaired,
+    as_id,
     listing,
     parse_pairs,
 )
@@ -79,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--conversation",
         metavar="ID",
+        type=as_id,
         help="show where two systems diverge in one conversation, and what each found",
     )
     p.add_argument(

@@ -9,6 +9,7 @@ from goodgain.cli.options import (
     add_measures,
     add_output,
     add_qrels,
+    as_id,
     parse_pairs,
 )
 from goodgain.cli.output import write
@@ -33,7 +34,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("run", metavar="RUN", help="run, in the same formats; - is stdin")
     add_measures(p, required=True)
     p.add_argument(
-        "--query", metavar="ID", help="query to explain; optional with --against (default: all)"
+        "--query",
+        metavar="ID",
+        type=as_id,
+        help="query to explain; optional with --against (default: all)",
     )
     p.add_argument("--against", metavar="PRESET", help="conventions to compare with")
     add_evaluation(p)

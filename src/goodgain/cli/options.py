@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from goodgain.errors import UsageError
 from goodgain.results.text import FORMATS
 
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
 
 def _help(text: str, default: object = None) -> str:
     return text if default is None else f"{text} (default: {default})"
+
+
+def as_id(word: str) -> str:
+    """An id from the command line: in UTF-8, whatever the locale decoded it with."""
+    return os.fsencode(word).decode("utf-8", "surrogateescape")
 
 
 def add_qrels(parser: Any, **options: Any) -> None:

@@ -222,8 +222,8 @@ def alike_notes(
                 example = written[form(first)], first
         if example and matching >= _ENOUGH * possible:
             return [
-                f"{matching:,} of {possible:,} {what} that match nothing ({matching / possible:.0%}) would "
-                f"match without differences in {name}: {sides[0]} '{example[0]:.60}', {sides[1]} "
+                f"ignoring {name}, {matching:,} of {possible:,} unmatched {what} "
+                f"({matching / possible:.0%}) would match: {sides[0]} '{example[0]:.60}', {sides[1]} "
                 f"'{example[1]:.60}'"
             ]
     return []

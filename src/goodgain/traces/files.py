@@ -197,6 +197,17 @@ def _is_lines(head: bytes) -> bool:
     return line not in (b"{", b"[") and not (line.endswith(b",") and b'"turns"' not in line)
 
 
+def _trec_kind(sample: Any) -> str:
+    """What a text of TREC lines holds."""
+    first = sample.split("\n", 1)[0].split() if isinstance(sample, str) else []
+    try:
+        if len(first) == 4 and float(first[3]) == int(float(first[3])):
+            return "judgments"
+        return "a run" if len(first) == 6 and float(first[4]) > float("-inf") else ""
+    except (ValueError, OverflowError):
+        return ""
+
+
 def _matching_format(sample: Any, name: str) -> TraceFormat:
     reasons = []
     for candidate in _formats():
@@ -204,13 +215,14 @@ def _matching_format(sample: Any, name: str) -> TraceFormat:
         if not reason:
             return candidate
         reasons.append(f"{candidate.name}: {reason}")
-    raise InputError(
-        "unrecognised trace format",
-        where=name,
-        hint=f"it holds {_outline(sample)}; tried "
-        + "; ".join(reasons)
-        + ". Name it with --from, or see docs/traces.md",
-    )
+    if kind := _trec_kind(sample):
+        hint = f"this looks like {kind}; goodgain evaluate QRELS RUN measures runs"
+    else:
+        hint = (
+            f"it holds {_outline(sample)}; tried {'; '.join(reasons)}. Name it with --from, "
+            "or see docs/traces.md"
+        )
+    raise InputError("unrecognised trace format", where=name, hint=hint)
 
 
 def _outline(value: Any) -> str:
