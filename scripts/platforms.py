@@ -212,7 +212,9 @@ def run(folder: Path, platform: Platform) -> str:
 
     def call(name: str, *arguments: str) -> str:
         command = [*(platform.runner or ()), str(folder / f"{name}{suffix}"), *arguments]
-        done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, text=True, errors="replace", capture_output=True, check=False
+        )
         if done.returncode:
             raise RuntimeError(f"{name} {' '.join(arguments)}: {done.stdout}{done.stderr}"[-4000:])
         return done.stdout

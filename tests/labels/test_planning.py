@@ -1,5 +1,7 @@
 """Planning: calls begin while pairs are still being read, and the progress says so."""
 
+import gc
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -132,3 +134,12 @@ def test_pairs_in_the_same_words_are_asked_once_however_far_apart() -> None:
     assert labels.summary is not None
     assert (labels.summary.calls, labels.summary.total) == (1_700, 1_700)
     assert labels.to_dict() == {"q": {f"d{i}": i % 1_700 % 5 for i in range(5_100)}}
+
+
+def test_a_table_of_hashes_closes_its_file():
+    table = HashTable()
+    connection = table._db
+    del table
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import sys
+import weakref
 from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
@@ -25,6 +26,7 @@ class HashTable:
 
     def __init__(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, self._db.close)  # from 3.13 on, Python warns of what stays open
         self._db.execute("PRAGMA journal_mode = OFF")  # nothing is ever rolled back
         self._db.execute(f"PRAGMA cache_size = -{_CACHE}")
         self._db.execute("BEGIN")
