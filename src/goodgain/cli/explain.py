@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     import json
     import sys
 
+    from goodgain.cores import memory_limit
     from goodgain.data import Qrels, Run
     from goodgain.errors import UsageError
     from goodgain.io.columns import columns_of
@@ -85,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         others = [term.doc for term in result.terms]
         notes += alike_notes("documents", [Group(args.query, set(qrels[args.query]), others)])
     if isinstance(result, Explanation) and not result.terms:
-        notes += filter(None, [disjoint_hint(qrels, scored)])
+        notes += filter(None, [disjoint_hint(qrels, scored, memory_limit(None))])
     for note in notes:
         print(f"warning: {note}", file=sys.stderr)
     return 0

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cores import memory_limit
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import DisjointError, InputError, UsageError
@@ -291,7 +292,7 @@ class _Inputs:
         return DisjointError(
             f"no query of the run is judged: the run has query '{first}', the judgments have '{judged}'",
             where=self.run.source.name,
-            hint=disjoint_hint(self.qrels, self.run)
+            hint=disjoint_hint(self.qrels, self.run, memory_limit(None))
             or "both must use the same query ids; were they swapped, or are they from different collections?",
         )
 
