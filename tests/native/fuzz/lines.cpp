@@ -127,7 +127,9 @@ bool number_by_library(Bytes text, double& value) {
   const char* begin = copy.c_str();
   if (*begin == '+' && begin[1] != '-' && begin[1] != '+') ++begin;
   const char first = *begin == '-' ? begin[1] : *begin;
-  if (!(first == '.' || (first >= '0' && first <= '9')) || copy.find_first_of("xX") != std::string::npos) return false;
+  if (!(first == '.' || (first >= '0' && first <= '9'))) return false;
+  // Hexadecimal ones are left out here, and bytes that some libraries pass over: mingw-w64's ends behind a 0xFF.
+  if (copy.find_first_not_of("0123456789+-.eE") != std::string::npos) return false;
   char* end = nullptr;
   value = std::strtod(begin, &end);
   return end == copy.c_str() + copy.size() && std::isfinite(value);
