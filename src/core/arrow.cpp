@@ -16,6 +16,8 @@ std::string name_of(const ArrowSchema* schema) { return schema->name ? schema->n
 
 /// Whether a batch, which is a struct, lacks whole rows: their columns may still hold values, which do not count.
 bool has_nulls(const ArrowArray& batch) {
+  // The length may be a lie, and a long one.
+  if (batch.null_count == 0 || batch.n_buffers == 0 || !batch.buffers[0]) return false;
   for (int64_t row = 0; row < batch.length; ++row)
     if (!valid(batch, row)) return true;
   return false;

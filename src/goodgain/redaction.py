@@ -23,8 +23,10 @@ _KEY_LIKE = re.compile(
     r"(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[-_A-Za-z0-9]{12,}|eyJ[-_A-Za-z0-9]{12,}[\w.-]*)"
 )
 # Each expression begins where a word does and looks only so far: long texts would take quadratic time.
+# What stands before the @ in Azure's addresses is the name of a container.
 _ACCOUNT = re.compile(
-    r"(?<![a-z0-9+.-])(?P<before>[a-z][a-z0-9+.-]*+(?:://|%3a%2f%2f))"
+    r"(?<![a-z0-9+.-])(?!(?:abfs|wasb)s?://[a-z0-9$-]{1,63}@)"
+    r"(?P<before>[a-z][a-z0-9+.-]*+(?:://|%3a%2f%2f))"
     r"(?:[^/\s?#]{1,2000}@|[^/\s:@]{1,500}:(?!\d+(?:[/?#]|$))\S{0,2000}@|[^/\s@&]{1,2000}?%40)|"
     r"(?P<oracle>\bjdbc:oracle:\w+:)[^\s@]{1,500}@",
     re.I,

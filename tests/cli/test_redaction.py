@@ -106,6 +106,16 @@ def test_long_texts_take_linear_time(piece):
 
 
 @pytest.mark.parametrize(
+    ("address", "shown"),
+    [("abfs://box@account.dfs.core.windows.net/run.parquet",) * 2,
+     ("wasbs://my-box@account/run?sig=SECRET", "wasbs://my-box@account/run?sig=***"),
+     ("abfs://box:SECRET@account/run", "abfs://***@account/run")],
+)  # fmt: skip
+def test_containers_of_azure_are_no_secrets(address, shown):
+    assert str(InputError(f"cannot read '{address}'")) == f"cannot read '{shown}'"
+
+
+@pytest.mark.parametrize(
     "address",
     ["https://me:SECRET@127.0.0.1:9/q.txt", "s3://ME:SECRET@bucket/q.parquet?region=x",
      "s3://bucket/q.parquet?secret_key=SECRET&access_key=SECRET", "http://host/?token=SECRET",
