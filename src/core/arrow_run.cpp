@@ -67,13 +67,15 @@ class ArrowPass {
     }
     if (ended_) return false;
     ended_ = true;  // also after an error
-    piece_ = next_();
-    if (!piece_.table) return false;
-    const ArrowTable& table = *piece_.table;
+    piece_ = {};
+    ArrowPiece piece = next_();
+    if (!piece.table) return false;
+    const ArrowTable& table = *piece.table;
     const RunColumns columns(table, names_);
     for (const size_t c : {columns.query, columns.doc, columns.run}) table.kind(c);
     table.require_numbers(columns.value);
     table.check_columns({columns.query, columns.doc, columns.value, columns.run});
+    piece_ = std::move(piece);  // not before: after an error other threads must find nothing
     batch_ = 0;
     place_ = piece_.first;
     ended_ = false;

@@ -287,6 +287,8 @@ Bytes Pattern::head() const {
 }
 
 Bytes Pattern::tail() const {
+  for (const Node& n : nodes_)
+    if (n.kind == Kind::optional && n.end == nodes_.size()) return {};
   return !nodes_.empty() && nodes_.back().kind == Kind::literal ? Bytes(nodes_.back().text) : Bytes();
 }
 

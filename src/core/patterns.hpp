@@ -35,7 +35,9 @@ class Pattern {
   /// Whether the whole text matches. `steps` bounds the work: without any left nothing matches.
   bool match(Bytes text, Captures& captures, int& steps) const;
 
-  /// The literal text before the first and after the last capture.
+  /// Whether it is one literal text.
+  bool is_literal() const { return nodes_.size() == 1 && nodes_[0].kind == Kind::literal; }
+  /// The literal texts that every match begins and ends with; empty if there are none.
   Bytes head() const;
   Bytes tail() const;
   /// The literal segments that every match contains, between separators.

@@ -188,7 +188,7 @@ UrlRules::Form UrlRules::compile_form(Bytes text, Slots& slots) const {
 void UrlRules::index(const Alias& alias, uint16_t number) {
   for (const Pattern& host : alias.hosts) {
     Bytes tail = host.tail(), head = host.head();
-    if (tail == head && !tail.empty()) {
+    if (host.is_literal()) {
       by_host_[std::string(tail)].push_back(number);
     } else if (tail.size() > 1 && tail.starts_with('.')) {
       by_host_[std::string(tail.substr(1))].push_back(number);

@@ -115,6 +115,18 @@ def test_aliases_in_python():
     assert comparison.rule == "wiki"
 
 
+@pytest.mark.parametrize(
+    ("pattern", "hosts"),
+    [("wiki.example.com[.au]", ["wiki.example.com", "wiki.example.com.au"]),
+     ("w{n:digits}.example.w", ["w1.example.w", "w22.example.w"]),
+     ("a.{name}.a.", ["a.b.a.", "a.c.a."])],
+)  # fmt: skip
+def test_hosts_with_optional_ends_and_equal_ends(pattern, hosts):
+    alias = {"name": "wiki", "hosts": [pattern], "paths": ["/{title}"], "key": "wiki:{title|lower}"}
+    identity = Identity(aliases=[alias])
+    assert {reduced(f"https://{host}/Home", identity)[0] for host in hosts} == {"wiki|home"}
+
+
 def test_own_rules_come_first():
     alias = {
         "name": "by list",
