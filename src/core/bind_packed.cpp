@@ -42,6 +42,7 @@ void bind_packed(nb::module_& m) {
       .def_prop_ro("broken", &Packer::broken)
       .def_prop_ro("full", &Packer::full)
       .def_prop_ro("bad", [](const Packer& p) { return bad_rows(p.bad()); })
+      .def("begin_split", &Packer::begin_split)
       .def_prop_ro("scattered", &Packer::scattered)
       .def(
           "take",

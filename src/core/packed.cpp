@@ -137,13 +137,14 @@ Pieces Packer::take(PackedEvaluation* here) {
     auto kind = table_ == Table::run ? PieceKind::run : PieceKind::judgments;
     if (here) {
       const Bytes query = queries_[q];
-      const bool goes_on = started_ && query == carried;
-      if (!done_.insert(hash_bytes(query)).second && !goes_on) scattered_ = true;
-      if (started_ && !goes_on && q != last_) {
+      if (!is_first_ && query != carried && q != last_) {
+        scattered_ |= !done_.insert(hash_bytes(query)).second;
         piece = here->measured(query, piece);
         kind = PieceKind::measured;
+      } else {
+        scattered_ |= done_.contains(hash_bytes(query));
       }
-      started_ = true;
+      is_first_ = false;
     }
     pieces.queries.add(queries_[q]);
     pieces.kinds.push_back(static_cast<int8_t>(kind));

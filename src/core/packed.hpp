@@ -46,10 +46,12 @@ class Packer {
   void add_lines(const ArrowTable& lines, const LineFormat& format);
   /// Whether the pieces have reached the size of one message and should be taken.
   bool full() const { return held_ >= window_bytes; }
-  /// With `here`, measures queries that appear to be complete: those between the first one and the one still being
-  /// read. Whoever joins the pieces of all packers detects if they were not.
+  /// With `here`, measures queries that appear to be complete: those between the first one of a split and the one
+  /// still being read. Whoever joins the pieces of all packers detects if they were not.
   Pieces take(PackedEvaluation* here = nullptr);
-  /// Whether more rows came for a query already measured or passed on, so that its rows are not contiguous.
+  /// The rows that follow are read from another place, where a query may have begun before; call `take` first.
+  void begin_split() { is_first_ = true; }
+  /// Whether more rows came for a query already measured, so that its rows are not contiguous.
   bool scattered() const { return scattered_; }
   /// Whether a quoted field spans lines, so that lines must not be divided among packers.
   bool broken() const { return broken_; }
@@ -72,8 +74,9 @@ class Packer {
   IdTable queries_;
   std::vector<Open> open_;
   uint32_t last_ = IdTable::none;  // the query of the last row
-  bool started_ = false, scattered_ = false, broken_ = false;
-  std::unordered_set<uint64_t> done_;  // hashes of queries of which no more rows should come
+  bool is_first_ = true;           // the next query taken is the first of a split
+  bool scattered_ = false, broken_ = false;
+  std::unordered_set<uint64_t> done_;  // hashes of measured queries, of which no more rows should come
   std::string carried_;                // the query that was still being read when the pieces were taken
   BadRows bad_;
 };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hard_rows import collection
@@ -140,6 +141,45 @@ def test_measured_where_they_are_read(seed):
                 assert repr(values[f"v{i}"].to_pylist()) == repr(local.column(measure))
             totals = reports[0].totals
             assert totals["documents"] == len(rows) and totals["rows"] == len(local.queries)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pieces_of_files_in_any_order(seed):
+    """A task gets pieces of several files; a query that may go on elsewhere is not measured at once."""
+    rng = random.Random(seed)
+    judged, ranked = collection(30, seed=seed)
+    marks = pieces(judged, ("query", "doc", "gain", "target", "aspect"), QRELS, 1000)
+    shipped = ShippedQrels.of(
+        [stream_of(table(judged, ("query", "doc", "gain", "target", "aspect")))], QRELS, "qrels"
+    )
+    what = job(["nDCG@10", "AP", "NumRet"], judged)
+    rows = sorted(ranked, key=lambda row: row[0])
+    cuts = sorted({0, len(rows), *rng.sample(range(len(rows)), 9)})
+    splits = [
+        table(rows[begin:end], ("query", "doc", "score")).append_column(
+            worker.SPLIT, pa.array([begin] * (end - begin), pa.int64())
+        )
+        for begin, end in pairwise(cuts)
+    ]
+    rng.shuffle(splits)
+    parts = [marks]
+    for number in range(3):
+        whole = pa.concat_tables(splits[number::3]).combine_chunks()  # batches cross the splits
+        batches = worker.packed(
+            iter(whole.to_batches(max_chunksize=rng.choice([3, 50]))),
+            task(RUN, replace(what, qrels=shipped)),
+        )
+        found = pa.Table.from_batches(list(batches))
+        places = pa.compute.add(found["place"], number << 40)
+        parts.append(found.set_column(3, "place", places))
+    both = pa.concat_tables(parts)
+    assert both["kind"].to_pylist().count(worker.MEASURED)
+    values, reports = measured(both, what, 1000)
+    assert reports[0].retry == ""
+    local = gg.evaluate(gg.Qrels(judged), rows, ["nDCG@10", "AP", "NumRet"]).runs[0]
+    assert values["query"].to_pylist() == local.queries
+    for i, measure in enumerate(["nDCG@10", "AP", "NumRet"]):
+        assert repr(values[f"v{i}"].to_pylist()) == repr(local.column(measure))
 
 
 def test_rows_that_come_again_are_detected():

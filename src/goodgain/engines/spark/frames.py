@@ -23,7 +23,7 @@ from goodgain.engines.spark.texts import (
     require_one_run,
     text_array,
 )
-from goodgain.engines.spark.worker import PACKED, PackTask, packed
+from goodgain.engines.spark.worker import PACKED, SPLIT, PackTask, packed
 from goodgain.errors import InputError, UsageError, file_not_found
 from goodgain.io.arrow_files import is_integer_key
 from goodgain.io.columns import core_columns, find_columns, has_column, looks_like_header
@@ -321,6 +321,22 @@ def pieces_of(frame: Frame, *, is_run: bool, here: Job | None = None, number: in
     source = frame.files.numbers(frame.data.sparkSession) if frame.files else frame.data
     with arrow_only():
         return source.mapInArrow(same_version(lambda batches: packed(batches, task)), PACKED)
+
+
+def with_splits(frame: Frame) -> Frame:
+    """The table with a column that tells which piece of a file a row is from, if all rows are from files."""
+    if frame.files or frame.lines:
+        return frame
+    from pyspark.errors import AnalysisException
+    from pyspark.sql import functions as sql
+
+    split = sql.xxhash64(sql.input_file_name(), sql.expr("input_file_block_start()")).alias(SPLIT)
+    try:
+        data = frame.data.select("*", split)
+        data.schema  # noqa: B018  (where the analysis is remote, it happens here)
+    except AnalysisException:  # rows of several tables have no one file
+        return frame
+    return replace(frame, data=data)
 
 
 def provenance(frame: Frame) -> Source:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from goodgain.engines.spark.digests import DIGEST, digest, same_digest
 from goodgain.engines.spark.failures import cluster_errors, same_version
-from goodgain.engines.spark.frames import pieces_of
+from goodgain.engines.spark.frames import pieces_of, with_splits
 from goodgain.engines.spark.judged import only_judged, sample_of
 from goodgain.engines.spark.session import arrow_only, shuffle_partitions
 from goodgain.engines.spark.worker import (
@@ -178,6 +178,8 @@ class Measurement:
             job = self.job(frame, attempt.judgments, qrels)
             here = job if in_order and qrels and not attempt.scattered else None
             jobs[number] = job
+            if here:
+                frame = with_splits(frame)
             for part in only_judged(frame, attempt.judgments, number, sample, here) or (
                 pieces_of(frame, is_run=True, here=here, number=number),
             ):

@@ -35,6 +35,7 @@ PACKED = "run int, query string, kind tinyint, place bigint, piece binary"
 JUDGMENTS, MEASURED, REPORT = 0, 2, 3  # kinds of pieces; the core defines them and one for rows
 SCATTERED = "scattered"  # the rows of a query are not contiguous
 UNREAD = "unread"  # a file that only Spark can read
+SPLIT = "goodgain split"  # a column that tells which rows one piece of a file holds
 BROKEN = "broken"  # quoted fields with line breaks, so that lines must not be divided
 _WAITING = 20_000  # measured queries per batch of output
 
@@ -123,7 +124,10 @@ def packed(batches: Iterator[Any], task: PackTask) -> Iterator[Any]:
     last: list[Any] = []
     try:
         evaluation = task.here.evaluation() if task.here else None
-        for batch in task.files.rows(batches) if task.files else batches:
+        for batch, begins in _by_split(task.files.rows(batches) if task.files else batches):
+            if begins:
+                yield _pieces(packer, task.number, evaluation)
+                packer.begin_split()
             if task.lines:
                 task.lines.pack(batch, packer, task.name, last)
             else:
@@ -150,6 +154,26 @@ def packed(batches: Iterator[Any], task: PackTask) -> Iterator[Any]:
         report.error = report.error or ("input", packer.bad[1], "", "")
     if report.bad[0] or report.error or report.retry:
         yield _piece_batch(task.number, [""], [REPORT], [first], [report.to_json().encode()])
+
+
+def _by_split(batches: Iterator[Any]) -> Iterator[tuple[Any, bool]]:
+    """Rows of one piece of a file each, and whether a new piece begins.
+
+    Spark reads several pieces in one task, and their first and last queries may go on elsewhere.
+    """
+    import numpy as np
+
+    last = None
+    for batch in batches:
+        if SPLIT not in batch.schema.names:
+            yield batch, False
+            continue
+        splits = batch.column(SPLIT).to_numpy()
+        starts = [0, *(np.flatnonzero(splits[1:] != splits[:-1]) + 1).tolist(), len(splits)]
+        for start, end in pairwise(starts):
+            if start < end:
+                yield batch.slice(start, end - start), last not in (None, splits[start])
+                last = splits[start]
 
 
 def counted(batches: Iterator[Any], number: int) -> Iterator[Any]:
