@@ -175,10 +175,12 @@ def _inflate() -> Any:
 def _zlib() -> Any:
     """ISA-L where it is installed, which takes half the time."""
     try:
-        from isal import isal_zlib as zlib
+        from isal import isal_zlib
     except ImportError:
         import zlib
-    return zlib
+
+        return zlib
+    return isal_zlib
 
 
 def gzip_page(data: bytes, size: int) -> bytes:
