@@ -115,15 +115,19 @@ def tasks(rows, cuts, what):
     return pa.concat_tables(task_pieces)
 
 
+def judgments(judged):
+    """Judgments as pieces, and as every task has them."""
+    columns = ("query", "doc", "gain", "target", "aspect")
+    shipped = ShippedQrels.of([stream_of(table(judged, columns))], QRELS, "qrels")
+    return pieces(judged, columns, QRELS, 1000), shipped
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_measured_where_they_are_read(seed):
     """In any division into tasks, contiguous queries give the same values; scattered ones are detected."""
     rng = random.Random(seed)
     judged, scattered = collection(30, seed=seed)
-    marks = pieces(judged, ("query", "doc", "gain", "target", "aspect"), QRELS, 1000)
-    shipped = ShippedQrels.of(
-        [stream_of(table(judged, ("query", "doc", "gain", "target", "aspect")))], QRELS, "qrels"
-    )
+    marks, shipped = judgments(judged)
     what = job(["nDCG@10", "AP", "DR", "NumRet"], judged)
     contiguous = sorted(scattered, key=lambda row: row[0])
     apart = list(contiguous)
@@ -148,10 +152,7 @@ def test_pieces_of_files_in_any_order(seed):
     """A task gets pieces of several files; a query that may go on elsewhere is not measured at once."""
     rng = random.Random(seed)
     judged, ranked = collection(30, seed=seed)
-    marks = pieces(judged, ("query", "doc", "gain", "target", "aspect"), QRELS, 1000)
-    shipped = ShippedQrels.of(
-        [stream_of(table(judged, ("query", "doc", "gain", "target", "aspect")))], QRELS, "qrels"
-    )
+    marks, shipped = judgments(judged)
     what = job(["nDCG@10", "AP", "NumRet"], judged)
     rows = sorted(ranked, key=lambda row: row[0])
     cuts = sorted({0, len(rows), *rng.sample(range(len(rows)), 9)})
