@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -91,20 +90,6 @@ class IdReader {
 void require_same_kinds(const Qrels& qrels, const IdReader& queries, const IdReader& docs, const std::string& name) {
   if (qrels.query_kind != queries.kind() || qrels.doc_kind != docs.kind())
     require_same_kinds(qrels, {queries.kind(), queries.example()}, {docs.kind(), docs.example()}, name);
-}
-
-/// Whether numpy offers a number for what is none: a duration, a date, a complex number, or text in an array. The
-/// types are known by their names, since numpy is not loaded for this.
-bool is_no_number(PyObject* value) {
-  constexpr std::string_view package = "numpy.";
-  std::string_view type = Py_TYPE(value)->tp_name;
-  if (!type.starts_with(package)) return false;
-  type.remove_prefix(package.size());
-  if (type == "timedelta64" || type == "datetime64") return true;
-  if (type.starts_with("complex") || type.starts_with("clongdouble")) return true;
-  if (type != "ndarray") return false;
-  const std::string kind = nb::cast<std::string>(nb::handle(value).attr("dtype").attr("kind"));
-  return std::string_view("mMcSU").find(kind) != std::string_view::npos;
 }
 
 /// A finite number; otherwise an error that names the place. May run a `__float__`, so the caller owns the objects.

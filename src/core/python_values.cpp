@@ -37,6 +37,18 @@ nb::object to_bytes(nb::handle text) {
   return nb::steal(bytes);
 }
 
+bool is_no_number(PyObject* value) {
+  constexpr std::string_view package = "numpy.";
+  std::string_view type = Py_TYPE(value)->tp_name;
+  if (!type.starts_with(package)) return false;
+  type.remove_prefix(package.size());
+  if (type == "timedelta64" || type == "datetime64") return true;
+  if (type.starts_with("complex") || type.starts_with("clongdouble")) return true;
+  if (type != "ndarray") return false;
+  const std::string kind = nb::cast<std::string>(nb::handle(value).attr("dtype").attr("kind"));
+  return std::string_view("mMcSU").find(kind) != std::string_view::npos;
+}
+
 std::string python_repr(nb::handle object) {
   PyObject* repr = PyObject_Repr(object.ptr());
   if (!repr) {

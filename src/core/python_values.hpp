@@ -71,6 +71,10 @@ struct Text {
   std::string bytes;
 };
 
+/// Whether numpy offers a number for what is none: a duration, a date, a complex number, or text in an array. The
+/// types are known by their names, since numpy is not loaded for this.
+bool is_no_number(PyObject* value);
+
 /// repr(object), shortened for a message.
 std::string python_repr(nanobind::handle object);
 
