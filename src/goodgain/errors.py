@@ -3,7 +3,8 @@
 GoodgainError
 ├── InputError         data that cannot be used: a file, a table, a row
 │   ├── DuplicateError a document twice for one query
-│   └── DisjointError  a run and judgments without a common query
+│   ├── DisjointError  a run and judgments without a common query
+│   └── NoThreadsError a thread that the system refuses to start (goodgain.threads)
 ├── MeasureError       a measure that does not exist, or a parameter it does not take
 ├── UsageError         options that do not fit together
 ├── JudgeError         a judge of labels that cannot go on: a wrong key, no money, no server

@@ -83,13 +83,11 @@ def run(arguments: list[str]) -> int:
         _refuse_overwriting(args)
         return _run_on_screen(module, args)
     except GoodgainError as error:
-        if _has_interrupt(error):
-            return _interrupted()
-        return _refuse(error, command)
+        return _stopped(error, command) or _refuse(error, command)
     except BrokenPipeError:  # no success: a gate may have failed, which nobody reads
         raise
-    except KeyboardInterrupt:
-        return _interrupted()
+    except KeyboardInterrupt as error:
+        return _stopped(error, command)
     except MemoryError:
         print("goodgain: out of memory", file=sys.stderr)
         return 2
@@ -102,8 +100,8 @@ def run(arguments: list[str]) -> int:
         hint = "check space, permissions and limits of the system"
         return _refuse(InputError(f"system error: {error.strerror or error}", hint=hint), command)
     except Exception as error:
-        if _has_interrupt(error):
-            return _interrupted()
+        if status := _stopped(error, command):
+            return status
         if isinstance(error, UnicodeEncodeError) and not _is_utf8(sys.stdout):
             return _refuse(_unwritable(error), command)
         from goodgain.cli.crash import report_crash
@@ -111,20 +109,23 @@ def run(arguments: list[str]) -> int:
         return report_crash(error, arguments)
 
 
-def _interrupted() -> int:
-    print("goodgain: interrupted", file=sys.stderr)
-    return 130
+def _stopped(error: BaseException | None, command: str) -> int:
+    """The status of what began as Ctrl-C or without a thread; 0 if it did not.
 
+    Code in between may turn whatever fails into an error of its own.
+    """
+    from goodgain.threads import NoThreadsError, lacks_threads
 
-def _has_interrupt(error: BaseException | None) -> bool:
-    """Whether an error began as Ctrl-C, in code that turns whatever fails into an error of its own."""
     for _ in range(20):
         if error is None:
-            return False
+            return 0
+        if lacks_threads(error):
+            return _refuse(NoThreadsError(), command)
         if isinstance(error, KeyboardInterrupt):
-            return True
+            print("goodgain: interrupted", file=sys.stderr)
+            return 130
         error = error.__cause__ or error.__context__
-    return False
+    return 0
 
 
 def _refuse(error: GoodgainError, command: str) -> int:

@@ -175,7 +175,12 @@ class LoadGenerator:
             barrier.wait()
             call()
 
-        for task in [self._pool.submit(first) for _ in range(self._load.workers)]:
+        try:
+            tasks = [self._pool.submit(first) for _ in range(self._load.workers)]
+        except RuntimeError:  # the system refuses to start a thread; the others wait for it
+            barrier.abort()
+            raise
+        for task in tasks:
             task.result()
 
     def run(

@@ -11,6 +11,8 @@ import threading
 import time
 from typing import Any
 
+from goodgain.threads import NoThreadsError, start_thread
+
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
@@ -22,6 +24,7 @@ def wait_for(awaitable: Any, timeout: float | None = None) -> Any:
 
 def timed_wait(awaitable: Any, timeout: float | None = None) -> tuple[Any, float, float]:
     """The result, when the loop began with it, and the seconds it took, without the way to the loop."""
+    loop = _running_loop()
 
     async def wait() -> tuple[Any, float, float]:
         start = time.perf_counter()
@@ -29,15 +32,18 @@ def timed_wait(awaitable: Any, timeout: float | None = None) -> tuple[Any, float
             answer = await awaitable
         return answer, start, time.perf_counter() - start
 
-    return asyncio.run_coroutine_threadsafe(wait(), _running_loop()).result()
+    return asyncio.run_coroutine_threadsafe(wait(), loop).result()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:
     global _loop
     with _lock:
         if _loop is None:
-            _loop = asyncio.new_event_loop()
-            threading.Thread(
-                target=_loop.run_forever, name="goodgain-retrievers", daemon=True
-            ).start()
+            loop = asyncio.new_event_loop()
+            try:
+                start_thread(loop.run_forever, name="goodgain-retrievers")
+            except NoThreadsError:
+                loop.close()
+                raise
+            _loop = loop
         return _loop

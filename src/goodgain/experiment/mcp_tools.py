@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, MissingExtraError, UsageError
 from goodgain.experiment.services import fill_template, from_environment
+from goodgain.threads import start_thread
 
 if TYPE_CHECKING:
     import asyncio
@@ -47,8 +48,7 @@ class McpTool:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Any = None
         self._closing: asyncio.Event | None = None
-        self._thread = threading.Thread(target=self._run, name="goodgain-mcp", daemon=True)
-        self._thread.start()
+        self._thread = start_thread(self._run, name="goodgain-mcp")
         if not self._started.wait(timeout + 30):
             raise InputError(f"the MCP server did not start within {timeout + 30:g} s")
         if self._problem is not None:

@@ -14,6 +14,7 @@ from goodgain.experiment.loops import timed_wait
 from goodgain.experiment.queries import with_arguments
 from goodgain.experiment.retrievers.answers import Extras, split_answer
 from goodgain.experiment.retrievers.base import ScoredDocument, check_ranking
+from goodgain.threads import NoThreadsError, start_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,6 +98,8 @@ class Caller:
                 beside=beside,
                 extras=extras,
             )
+        except NoThreadsError:  # no failure of the retriever: it ends the experiment
+            raise
         except TimeoutError:
             limit = self._timeout
             waited = time.perf_counter() - start
@@ -158,7 +161,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self._tasks: SimpleQueue[tuple[SearchFunction, str, Future[Any]]] = SimpleQueue()
-        threading.Thread(target=self._work, daemon=True).start()
+        start_thread(self._work)
 
     def submit(self, search: SearchFunction, query: str) -> Future[Any]:
         future: Future[Any] = Future()

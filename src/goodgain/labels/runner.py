@@ -23,6 +23,7 @@ from goodgain.labels.progress import Progress
 from goodgain.labels.store import ReplyRow
 from goodgain.labels.template import tokens_of
 from goodgain.labels.threads import DaemonThreads
+from goodgain.threads import NoThreadsError, start_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -125,7 +126,7 @@ class Runner:
                 ended.set()
 
         with self._interruptible():
-            threading.Thread(target=work, daemon=True).start()
+            start_thread(work)
             ended.wait()
         if failures:
             raise failures[0]
@@ -462,6 +463,8 @@ class Runner:
                     detail = f"{error} (after {tries} tries)"
                     return Reply("", "error", 0, 0, detail=detail), monotonic() - start
                 after = error.after
+            except NoThreadsError:  # no failure of the judge: it ends the run
+                raise
             except asyncio.CancelledError:
                 spending = self._spending(Reply("", "error"), reserved, bound)
                 raise

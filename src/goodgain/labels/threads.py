@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
+
+from goodgain.threads import NoThreadsError, start_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,14 +27,24 @@ class DaemonThreads:
         """Call a function in a thread; if this is cancelled, nobody waits for its result."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._busy += 1
-        if self._busy > self._threads and self._threads < self._size:
-            self._threads += 1
-            threading.Thread(target=self._work, daemon=True).start()
-        self._jobs.put((future, function, argument))
         try:
+            if self._busy > self._threads and self._threads < self._size:
+                self._start()
+            self._jobs.put((future, function, argument))
             return await future
         finally:
             self._busy -= 1
+
+    def _start(self) -> None:
+        """Start one more thread; where the system refuses, go on with those that there are."""
+        try:
+            start_thread(self._work)
+        except NoThreadsError:
+            if not self._threads:
+                raise
+            self._size = self._threads
+        else:
+            self._threads += 1
 
     def close(self) -> None:
         """End every thread after its current call."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from goodgain.errors import InputError
 from goodgain.live.mcp_messages import Lines
+from goodgain.threads import start_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from threading import Thread
 
     from goodgain.live.mcp_messages import Observer
 
@@ -36,17 +37,24 @@ def run_stdio(command: Sequence[str], observer: Observer) -> int:
     assert server.stdin is not None
     assert server.stdout is not None
     _pass_signals(server)
-    client_input = threading.Thread(
-        target=_pump, args=(0, server.stdin.fileno(), observer.from_client), daemon=True
-    )
-    client_input.start()
-    closer = threading.Thread(target=_close_after, args=(client_input, server.stdin), daemon=True)
-    closer.start()
-    if not _pump(server.stdout.fileno(), 1, observer.from_server):
-        server.terminate()  # the client is gone
+    try:
+        _pass_messages(server, server.stdin, server.stdout.fileno(), observer)
+    except BaseException:
+        server.kill()  # nobody would talk to it any more
+        raise
     status = server.wait()
     observer.close()
     return status if status >= 0 else 128 - status
+
+
+def _pass_messages(
+    server: subprocess.Popen[bytes], to_server: IO[bytes], from_server: int, observer: Observer
+) -> None:
+    """Pass messages both ways until the server's end."""
+    client_input = start_thread(lambda: _pump(0, to_server.fileno(), observer.from_client))
+    start_thread(lambda: _close_after(client_input, to_server))
+    if not _pump(from_server, 1, observer.from_server):
+        server.terminate()  # the client is gone
 
 
 def _pump(source: int, target: int, observe: Callable[[bytes], None]) -> bool:
@@ -68,7 +76,7 @@ def _pump(source: int, target: int, observe: Callable[[bytes], None]) -> bool:
             return False
 
 
-def _close_after(thread: threading.Thread, stream: Any) -> None:
+def _close_after(thread: Thread, stream: IO[bytes]) -> None:
     """The end of the client's messages is the end of the server's input."""
     thread.join()
     with suppress(OSError):

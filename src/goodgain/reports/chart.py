@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cores import available_cores
 from goodgain.errors import MissingExtraError, UsageError
 from goodgain.reports import theme
+from goodgain.threads import require_threads
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -152,4 +154,6 @@ def _renderer() -> ModuleType:
         raise MissingExtraError.for_package(
             "vl-convert-python", "plot", "drawing an image"
         ) from None
+    # Its JavaScript engine and its scheduler start a thread for each core, and abort without.
+    require_threads(2 * available_cores() + 4)
     return vl_convert

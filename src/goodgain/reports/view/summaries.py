@@ -14,6 +14,7 @@ from goodgain.errors import GoodgainError
 from goodgain.reports.elements import cut
 from goodgain.reports.view.library import HISTORY
 from goodgain.results.text import number
+from goodgain.threads import start_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,8 +66,7 @@ class Summaries:
             for entry in sorted(fresh, key=lambda e: -e.changed):
                 self._queue.put(entry)
             if fresh and self._worker is None:
-                self._worker = Thread(target=self._work, daemon=True)
-                self._worker.start()
+                self._worker = start_thread(self._work)
 
     def get(self, entry: Entry) -> tuple[Summary | None, int]:
         """The summary of an entry and its generation; None if it is not read yet."""
