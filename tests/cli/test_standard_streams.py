@@ -30,7 +30,9 @@ def shell(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("command", ["evaluate qrels.txt a.run", "--version", "--help", "measures"])
+@pytest.mark.parametrize(
+    "command", ["evaluate qrels.txt a.run", "--version", "--help", "gate --help", "measures"]
+)
 @pytest.mark.parametrize(
     ("stream", "reason"),
     [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")],

@@ -59,6 +59,11 @@ class Parser(argparse.ArgumentParser):
             self._refuse_unknown(rest[0])
         return parsed
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Unlike argparse, which ignores it, let a help that cannot be written be seen."""
+        if message:
+            (file or sys.stderr).write(message)
+
     def _refuse_unknown(self, word: str) -> NoReturn:
         if not word.startswith("-"):
             self.error(f"unexpected argument '{word}'")
