@@ -15,6 +15,7 @@ Interrupted (a KeyboardInterrupt) is Ctrl-C after the work so far was saved.
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 
@@ -71,7 +72,7 @@ _LONGEST_HINT = 1000  # room for the reason of every format that was tried
 
 
 def _without_secrets(text: str) -> str:
-    if "://" not in text:
+    if "://" not in text and "goodgain.redaction" not in sys.modules:  # then no secret is known
         return text
     from goodgain.redaction import hide_in_urls
 

@@ -50,6 +50,23 @@ _VALUE = re.compile(
 )
 _OPENED = re.compile(r"""[{"'\\]*(?P<name>[\w.-]+)["'\\]*\s*[:=]""")
 _SCHEMES = ("bearer", "basic", "token", "apikey")
+_SHORTEST = 6  # shorter values are words such as "true" or "x", which occur in any text
+_remembered: set[str] = set()
+
+
+def remember_secret(value: str) -> None:
+    """Hide this value wherever it occurs from now on: services repeat keys in their errors.
+
+    Of "Bearer ..." the last word is hidden on its own, too.
+    """
+    _remembered.update(v for v in (value, value.rpartition(" ")[2]) if len(v) >= _SHORTEST)
+
+
+def hide_remembered(text: str) -> str:
+    """A text without the values that are known to be secret."""
+    for secret in sorted(_remembered, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return text
 
 
 def redacted(words: list[str]) -> list[str]:
@@ -62,13 +79,13 @@ def redacted(words: list[str]) -> list[str]:
         if hide_next and word.lower() in ("=", ":", *_SCHEMES):
             safe.append(word)
         elif hide_next and not word.startswith("--"):
-            safe.append(HIDDEN if _hides(hide_next, word) else word)
+            safe.append(HIDDEN if is_secret(hide_next, word) else word)
             hide_next = ""
         elif word.lower() in _SCHEMES or (opened and _SECRET.search(opened["name"])):
             safe.append(word)
             hide_next = "token"
         elif word.startswith("-") and _SECRET.search(option.lstrip("-")):
-            hidden = equals and _hides(option, value)
+            hidden = equals and is_secret(option, value)
             safe.append(f"{option}={HIDDEN}" if hidden else word)
             hide_next = "" if equals else option
         else:
@@ -78,9 +95,10 @@ def redacted(words: list[str]) -> list[str]:
 
 
 def hide_secrets(text: str) -> str:
-    """A text without accounts in URLs, secret parameters and settings, and what looks like a key."""
+    """A text without accounts in URLs, secret parameters and settings, and what is or looks like a key."""
+    text = hide_remembered(text)
     pair = _PAIR.fullmatch(text)
-    if pair and not pair["value"].startswith("//") and _hides(pair["name"], pair["value"]):
+    if pair and not pair["value"].startswith("//") and is_secret(pair["name"], pair["value"]):
         return f"{pair['name']}{pair['sign']}{HIDDEN}"
     text = _BLOCK.sub(rf"\g<1>{HIDDEN}\g<2>", text)
     text = _ACCOUNT.sub(lambda match: f"{match['before'] or match['oracle']}{HIDDEN}@", text)
@@ -90,7 +108,8 @@ def hide_secrets(text: str) -> str:
 
 
 def hide_in_urls(text: str) -> str:
-    """A text without the accounts and secret parameters of the URLs in it: the rest may name anything."""
+    """A text without known secrets and those in its URLs: the rest may name anything."""
+    text = hide_remembered(text)
     return _URL.sub(lambda match: hide_secrets(match[0]), text) if "://" in text else text
 
 
@@ -105,7 +124,7 @@ def _without_values(text: str) -> str:
         if match.start() < end or not _SECRET.search(name) or not (signed or name.startswith("--")):
             continue
         value = _VALUE.match(text, match.end())
-        if value and _hides(name, value[0]):
+        if value and is_secret(name, value[0]):
             pieces += text[end : match.end()], HIDDEN
             end = value.end()
     return "".join([*pieces, text[end:]])
@@ -116,13 +135,16 @@ def hide_in(value: Any, name: str = "") -> Any:
     if isinstance(value, Mapping):
         return {key: hide_in(each, str(key)) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [hide_in(each, name) for each in value]
+        # The words of a command: what follows `--token` is one.
+        names = (w.lstrip("-") if str(w).startswith("-") else name for w in (name, *value))
+        return [hide_in(each, before) for each, before in zip(value, names, strict=False)]
     if isinstance(value, str):
-        return HIDDEN if value and _hides(name, value) else hide_secrets(value)
+        return HIDDEN if value and is_secret(name, value) else hide_secrets(value)
     return value
 
 
-def _hides(name: str, value: str) -> bool:
+def is_secret(name: str, value: str) -> bool:
+    """Whether a value is to be hidden because of its name."""
     if not _SECRET.search(name) or _VARIABLE.fullmatch(value) or value == HIDDEN:
         return False
     return not (_COUNTED.search(name) and value.replace(".", "", 1).isdigit())

@@ -22,6 +22,7 @@ from goodgain.checks.verdict import (
 )
 from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.ranking.mismatch import Group, alike_notes
+from goodgain.redaction import hide_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,7 +101,7 @@ def check(
     searched = make_target(spec, home, timeout)
     try:
         calls = call_target(searched, cases.cases, calling, progress)
-        described = searched.describe()
+        described = hide_in(searched.describe())
     finally:
         searched.close()
     floor_measures = [m for m in _measures(list(minima)) if m not in chosen] if minima else []

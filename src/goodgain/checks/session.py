@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.errors import GoodgainError, UsageError
+from goodgain.redaction import hide_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,8 +127,8 @@ def _wait_of(error: Exception) -> float | None:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, GoodgainError):
-        return error.message
-    text = " ".join(str(error).split())
+        return hide_secrets(error.message)
+    text = hide_secrets(" ".join(str(error).split()))
     return f"{type(error).__name__}: {text}"[:300] if text else type(error).__name__
 
 

@@ -7,7 +7,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, MissingExtraError, UsageError
-from goodgain.experiment.services import fill_template, from_environment
+from goodgain.experiment.services import fill_template, from_environment, headers_from_environment
+from goodgain.redaction import hide_secrets
 from goodgain.threads import start_thread
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class McpTool:
 
             client = await stack.enter_async_context(
                 httpx2.AsyncClient(
-                    headers=from_environment(dict(self._headers)), timeout=self._timeout
+                    headers=headers_from_environment(self._headers), timeout=self._timeout
                 )
             )
             return streamable_http_client(server, http_client=client)
@@ -190,7 +191,8 @@ def _plain_problem(error: BaseException, server: Any) -> BaseException:
         error = error.exceptions[0]
     if isinstance(error, GoodgainError):
         return error
+    command = server if isinstance(server, str) else " ".join(map(str, server))
     return InputError(
-        f"cannot talk to the MCP server '{server}': {error}",
+        f"cannot talk to the MCP server '{hide_secrets(command)}': {error}",
         hint="does the command start a server, and is the URL that of its MCP endpoint?",
     )

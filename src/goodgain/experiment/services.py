@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from goodgain.errors import InputError, UsageError
 from goodgain.experiment.queries import filters_of, metadata_of
+from goodgain.redaction import hide_secrets, is_secret, remember_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _FIELD = re.compile(r"\{(?P<holder>filters|metadata)(?:\.(?P<name>[\w-]+))?\}")
 _PLACE = re.compile(r"\{query\}|\{depth\}|" + _FIELD.pattern)
+_PUBLIC_HEADERS = ("accept", "content-type", "user-agent")
 _ABSENT = object()  # a filter that the query does not have
 
 
@@ -26,7 +28,7 @@ class ServiceError(InputError):
     """A status of 400 or above; `again` says after how many seconds the service would take the call."""
 
     def __init__(self, status: int, reason: str, content: bytes, after: float | None) -> None:
-        super().__init__(f"the service returned {status} {reason}: {content[:200]!r}")
+        super().__init__(f"the service returned {status} {reason}: {_start_of(content, 200)}")
         self.status = status
         self.after = after
 
@@ -56,7 +58,7 @@ class JsonService:
     ) -> None:
         self._url = from_environment(url)
         self._body = from_environment(body)
-        self._headers = from_environment(dict(headers or {}))
+        self._headers = headers_from_environment(headers)
         self._method = method or ("GET" if body is None else "POST")
         self._timeout = timeout
         self._local = threading.local()
@@ -80,7 +82,7 @@ class JsonService:
         try:
             return json.loads(content)
         except (ValueError, RecursionError):
-            raise InputError(f"the response is not JSON: {content[:80]!r}") from None
+            raise InputError(f"the response is not JSON: {_start_of(content, 80)}") from None
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -128,19 +130,43 @@ class JsonService:
         return connection
 
 
-def from_environment(value: Any) -> Any:
-    """`${NAME}` in texts, at any depth, replaced from the environment; an unset variable is an error."""
+def from_environment(value: Any, name: str = "") -> Any:
+    """`${NAME}` in texts, at any depth, replaced from the environment; an unset variable is an error.
+
+    Whatever is secret by its name or by that of its variable is hidden in errors from then on.
+    """
 
     def variable(match: re.Match[str]) -> str:
         if match[1] not in os.environ:
             raise UsageError(f"environment variable '{match[1]}' is not set")
+        if is_secret(match[1], os.environ[match[1]]):
+            remember_secret(os.environ[match[1]])
         return os.environ[match[1]]
 
     if isinstance(value, dict):
-        return {key: from_environment(each) for key, each in value.items()}
+        return {key: from_environment(each, key) for key, each in value.items()}
     if isinstance(value, list):
-        return [from_environment(each) for each in value]
-    return _VARIABLE.sub(variable, value) if isinstance(value, str) else value
+        return [from_environment(each, name) for each in value]
+    if not isinstance(value, str):
+        return value
+    text = _VARIABLE.sub(variable, value)
+    if is_secret(name, text):
+        remember_secret(text)
+    return text
+
+
+def headers_from_environment(headers: Mapping[str, str] | None) -> dict[str, str]:
+    """Headers with variables in place; any of them may hold a key, whatever its name."""
+    filled: dict[str, str] = from_environment(dict(headers or {}))
+    for name, value in filled.items():
+        if name.lower() not in _PUBLIC_HEADERS:
+            remember_secret(value)
+    return filled
+
+
+def _start_of(content: bytes, size: int) -> str:
+    """The start of a response, quoted, without the secrets that it may repeat."""
+    return repr(hide_secrets(content[:10_000].decode("utf-8", "replace"))[:size])
 
 
 def fill_template(value: Any, query: str, depth: int) -> Any:

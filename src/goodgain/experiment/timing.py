@@ -14,6 +14,7 @@ from goodgain.experiment.loops import timed_wait
 from goodgain.experiment.queries import with_arguments
 from goodgain.experiment.retrievers.answers import Extras, split_answer
 from goodgain.experiment.retrievers.base import ScoredDocument, check_ranking
+from goodgain.redaction import hide_secrets
 from goodgain.threads import NoThreadsError, start_thread
 
 if TYPE_CHECKING:
@@ -145,8 +146,8 @@ class Caller:
 
 
 def error_text(error: Exception) -> str:
-    """An error on one line."""
-    text = f"{type(error).__name__}: {error}"
+    """An error on one line, without the secrets that a service may repeat."""
+    text = hide_secrets(f"{type(error).__name__}: {error}")
     return (text.splitlines() or [type(error).__name__])[0][:300]
 
 
