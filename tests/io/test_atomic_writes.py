@@ -178,10 +178,11 @@ def start_slow(target):
     return process
 
 
-def test_nothing_is_left_after_sigterm(tmp_path):
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_nothing_is_left_after_a_request_to_end(tmp_path, name):
     process = start_slow(tmp_path / "out.txt")
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 143
+    process.send_signal(getattr(signal, name))
+    assert process.wait(10) == 128 + getattr(signal, name)
     process.stdout.close()
     assert list(tmp_path.iterdir()) == []
 

@@ -57,14 +57,16 @@ def _ended_by_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:  # the application has its own way
-        yield
-        return
-    signal.signal(signal.SIGTERM, end)
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # Where it is not the default, the application has its own way.
+    ours = [number for number in ends if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _write_all(files: Mapping[str, bytes | Iterable[bytes]]) -> None:
