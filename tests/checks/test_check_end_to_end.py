@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import socket
 import subprocess
@@ -201,6 +202,15 @@ def test_an_mcp_server_over_its_standard_streams(golden, mcp_script):
     assert [r.keys for r in result.cases] == [r.keys for r in plain.cases]
     with pytest.raises(UsageError, match="no tool 'serch'"):
         check(golden, f"mcp:{command}#serch")
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), None])
+def test_an_mcp_server_where_standard_error_is_no_file(golden, mcp_script, monkeypatch, stream):
+    """As in a notebook, and in a program without a console."""
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(sys, "__stderr__", stream)
+    result = check(golden, {"mcp": f"{sys.executable} {mcp_script}", "tool": "search_docs"})
+    assert result.verdict == "pass", result.sentence
 
 
 def test_an_mcp_server_over_http(golden, mcp_script):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 from goodgain.errors import InputError, MissingExtraError, UsageError
 from goodgain.experiment.services import fill_template, from_environment, headers_from_environment
@@ -14,7 +17,6 @@ from goodgain.threads import start_thread
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Coroutine, Mapping
-    from pathlib import Path
 
 
 _QUERY_NAMES = ("query", "q", "question", "search_query", "text", "input", "keywords")
@@ -134,13 +136,14 @@ class McpTool:
                 )
             )
             return streamable_http_client(server, http_client=client)
-        from mcp import StdioServerParameters
+        from mcp import StdioServerParameters, stdio_client
 
         words = shlex.split(server) if isinstance(server, str) else [str(word) for word in server]
         if not words:
             raise UsageError("the MCP server has no command", hint='mcp: "python server.py"')
         env = from_environment(dict(self._env)) if self._env else None
-        return StdioServerParameters(command=words[0], args=words[1:], env=env, cwd=self._home)
+        command = StdioServerParameters(command=words[0], args=words[1:], env=env, cwd=self._home)
+        return stdio_client(command, errlog=_messages(stack))
 
     async def _choose_tool(self) -> None:
         info = getattr(self._client, "server_info", None)
@@ -163,6 +166,18 @@ class McpTool:
             tool = tools[self.tool]
             schema = getattr(tool, "input_schema", None) or getattr(tool, "inputSchema", None) or {}
             self._arguments = _arguments_of(schema, self.tool)
+
+
+def _messages(stack: Any) -> TextIO:
+    """Where a server's messages go: standard error, which in a notebook is no file that it could write to."""
+    for stream in (sys.stderr, sys.__stderr__):
+        try:
+            if stream is not None and stream.fileno() >= 0:
+                return stream
+        except (AttributeError, OSError, ValueError):
+            continue
+    stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    return stack.enter_context(stream)  # type: ignore[no-any-return]
 
 
 def _arguments_of(schema: Mapping[str, Any], tool: str) -> dict[str, str]:
