@@ -161,3 +161,18 @@ def test_values_of_every_tool_agree_to_ten_digits(monkeypatch):
     assert not gg.selftest(queries=3, measures="AP").passed
     monkeypatch.setattr(checks, "PEERS", (peer,))
     assert gg.selftest(queries=3, measures="AP alpha_nDCG@10 ERR_IA@10 infAP Compat").passed
+
+
+def test_a_tool_that_fails_costs_its_own_row_only(monkeypatch):
+    """Such as one that wants to write to a home folder that is not there."""
+
+    def fail(sample, names):
+        raise FileNotFoundError(2, "No such file or directory", "/nonexistent")
+
+    broken = (replace(checks.PEERS[0], values=fail), *checks.PEERS[1:])
+    monkeypatch.setattr(checks, "PEERS", broken)
+    result = gg.selftest({"q": {"a": 1, "b": 0}}, {"q": ["b", "a"]}, measures="nDCG@10")
+    assert result.passed
+    text = result.render()
+    assert "not checked against trec_eval's code: it failed: FileNotFoundError" in text
+    assert "checked 1 values against ir_measures" in text

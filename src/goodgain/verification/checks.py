@@ -306,7 +306,11 @@ def _check_peer(peer: Peer, sample: Sample, measures: Sequence[Measure]) -> Chec
         return Check(against=peer.title, values=0, note=reason)
     wanted = {m.label: name for m in measures if (name := peer.name(m))}
     usable = [m for m in measures if m.label in wanted]
-    theirs = peer.values(sample, wanted) if wanted else {}
+    try:
+        theirs = peer.values(sample, wanted) if wanted else {}
+    except Exception as error:  # a tool that does not work here says nothing about our numbers
+        note = f"it failed: {type(error).__name__}: {str(error).partition(chr(10))[0]:.200}"
+        return Check(against=peer.title, values=0, note=note)
     if not theirs:
         return Check(against=peer.title, values=0, note="no query or measure in common")
     ours = _evaluated(sample, usable).per_query
