@@ -117,6 +117,7 @@ class Files:
             ]
             if None in stored:  # null, or the table's default: Spark knows
                 raise OSError(f"'{split.path}' does not have all columns")
+            _require_readable(split.path, file)
             groups = [
                 group
                 for group in range(file.metadata.num_row_groups)
@@ -141,6 +142,16 @@ def _match_column(name: str, names: list[str]) -> str | None:
     """Find a column as Spark does, ignoring case."""
     matches = [other for other in names if other.lower() == name.lower()]
     return name if name in matches else next(iter(matches), None)
+
+
+def _require_readable(path: str, file: Any) -> None:
+    """An error if the first column is encrypted or damaged: asked where it lies, pyarrow ends the process."""
+    import pyarrow.parquet as pq
+
+    if file.metadata.num_row_groups:
+        first = file.schema.column(0).path
+        probe = pq.ParquetFile(_opened(path), metadata=file.metadata, buffer_size=1 << 16)
+        next(probe.iter_batches(1, [0], columns=[first], use_threads=False), None)
 
 
 def _offset(group: Any) -> int:
