@@ -305,8 +305,9 @@ def add_output(
     """--format, -o, --per-query, --quiet."""
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--format", choices=formats, default=formats[0], help=_help("output format", formats[0])
-    )
+        "--format", choices=formats,
+        help=_help("output format", f"that of FILE's suffix, or {formats[0]}"),
+    )  # fmt: skip
     add_output_file(group)
     if per_query:
         add_per_query(group)

@@ -7,7 +7,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
 
@@ -44,14 +44,16 @@ def write(
 ) -> None:
     """Write to --output or to standard output, and `side_files` with it: all files or none.
 
-    A long text comes as pieces of bytes.
+    A long text comes as pieces of bytes; a suffix such as .gz compresses it.
     """
     to_file = args.output and args.output != "-"
-    files = {**({args.output: text} if to_file else {}), **(side_files or {})}
-    if files:
+    if to_file or side_files:
         from goodgain.io.atomic import encoded, write_files
 
-        write_files({path: encoded(content) for path, content in files.items()})
+        files = {path: encoded(content) for path, content in (side_files or {}).items()}
+        if to_file:
+            files[args.output] = _packed(args.output, text)
+        write_files(files)
     if to_file:
         return
     out = sys.stdout
@@ -60,6 +62,22 @@ def write(
     for piece in (text,) if isinstance(text, str) else text:
         out.write(piece if isinstance(piece, str) else piece.decode("utf-8", "surrogateescape"))
     out.flush()
+
+
+def _packed(path: str, text: str | Iterable[bytes]) -> Iterator[bytes]:
+    from goodgain.io.atomic import encoded
+    from goodgain.io.compression import compress
+    from goodgain.io.naming import format_of
+
+    form = format_of(path)
+    if isinstance(text, str) and form in ("parquet", "arrow", "orc"):
+        from goodgain.errors import UsageError
+
+        raise UsageError(
+            f"cannot write this result as {form}: '{path}'",
+            hint="use .csv, .jsonl or another format of --format",
+        )
+    return compress(path, encoded(text))
 
 
 def warn(args: argparse.Namespace, messages: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:

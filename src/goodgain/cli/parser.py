@@ -34,6 +34,19 @@ def print_error(error: GoodgainError, command: str) -> None:
     print(f"goodgain: {error}{hint}", file=sys.stderr)
 
 
+def _format_of_suffix(output: str | None, choices: list[str]) -> str | None:
+    """The format that the name of an output asks for, compressed or not, if the command has it."""
+    if not output or output == "-":
+        return None
+    from pathlib import Path
+
+    from goodgain.io.naming import format_of
+
+    others = {".md": "markdown", ".tex": "latex", ".xml": "junit"}
+    form = format_of(output) or others.get(Path(output).suffix.lower())
+    return form if form in choices else None
+
+
 class Parser(argparse.ArgumentParser):
     """Reports errors as all of goodgain does: one sentence, a hint, exit status 2."""
 
@@ -57,6 +70,9 @@ class Parser(argparse.ArgumentParser):
         parsed, rest = self.parse_known_args(words, namespace)
         if rest:
             self._refuse_unknown(rest[0])
+        if "--format" in self._option_string_actions and parsed.format is None:
+            choices = list(self._option_string_actions["--format"].choices or ())
+            parsed.format = _format_of_suffix(parsed.output, choices) or choices[0]
         return parsed
 
     def _print_message(self, message: str, file: Any = None) -> None:
