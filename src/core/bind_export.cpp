@@ -83,11 +83,8 @@ struct LineLayout {
   std::string before;                // up to the query
   std::vector<std::string> between;  // before each value
   std::string after;
-  char delimiter;        // 0 for JSON
-  nb::callable formula;  // the cell of a query that a spreadsheet might compute
+  char delimiter;  // 0 for JSON
 };
-
-bool may_be_formula(Bytes text) { return !text.empty() && std::strchr("=+-@\t\r", text[0]) != nullptr; }
 
 nb::bytes lines(const Scores& scores, const std::vector<size_t>& places, const LineLayout& layout, bool only_present,
                 size_t begin, size_t end) {
@@ -97,8 +94,6 @@ nb::bytes lines(const Scores& scores, const std::vector<size_t>& places, const L
     const Bytes query = scores.qrels->queries()[q];
     out.append(layout.before);
     if (!layout.delimiter) append_json(out, query);
-    else if (may_be_formula(query))
-      with_bytes(layout.formula(to_python(query)), [&](Bytes text) { append_cell(out, text, layout.delimiter); });
     else append_cell(out, query, layout.delimiter);
     for (size_t i = 0; i < places.size(); ++i) {
       out.append(layout.between[i]);
@@ -164,12 +159,9 @@ nb::bytes column_bytes(const Scores& scores, size_t place, bool only_present) {
 void bind_export(nb::module_& m) {
   m.def("score_lines", [](const Scores& scores, std::vector<size_t> places, nb::bytes before,
                           std::vector<nb::bytes> between, nb::bytes after, const std::string& delimiter,
-                          nb::callable formula, bool only_present, size_t begin, size_t end) {
-    LineLayout layout{{before.c_str(), before.size()},
-                      {},
-                      {after.c_str(), after.size()},
-                      delimiter.empty() ? '\0' : delimiter[0],
-                      std::move(formula)};
+                          bool only_present, size_t begin, size_t end) {
+    LineLayout layout{
+        {before.c_str(), before.size()}, {}, {after.c_str(), after.size()}, delimiter.empty() ? '\0' : delimiter[0]};
     for (const nb::bytes& text : between) layout.between.emplace_back(text.c_str(), text.size());
     return lines(scores, places, layout, only_present, begin, end);
   });

@@ -153,7 +153,6 @@ def score_lines(
     between: list[bytes],
     after: bytes,
     delimiter: str,
-    formula: Callable[[str], str],
     only_present: bool,
     begin: int,
     end: int,

@@ -18,7 +18,7 @@ from goodgain import _core
 from goodgain.cli import run as command
 from goodgain.errors import InputError, UsageError
 from goodgain.ranking.export import file_bytes
-from goodgain.results.text import render
+from goodgain.results.text import render_data
 
 ODD = ["q1", "with,comma", 'with"quote', "line\nbreak", "tab\there", "=1+1", "-5", "-x", "@sum", "ü→😀",
        "\x01\x1f", "\udcff", "+", " q ", "0"]  # fmt: skip
@@ -37,7 +37,7 @@ def evaluation(**policy):
 @pytest.mark.parametrize("policy", [{}, {"missing": "skip"}, {"ties": "bounds"}], ids=str)
 def test_lines_are_those_of_python(form, policy):
     result = evaluation(**policy)
-    expected = render(form, *result.rows(per_query=True))
+    expected = render_data(form, *result.rows(per_query=True))
     lines = b"".join(file_bytes(result, form))
     assert lines.decode("utf-8", "surrogateescape") == expected
     saved = gg.Evaluation.from_dict(json.loads(json.dumps(result.to_dict())))

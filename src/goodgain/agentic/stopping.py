@@ -18,7 +18,7 @@ from goodgain.results.frozen import Frozen
 from goodgain.results.notebook import warnings_html
 from goodgain.results.numbers import hundredths
 from goodgain.results.saved import SavedAsJson
-from goodgain.results.text import LONG_FORMATS, html_table, render
+from goodgain.results.text import LONG_FORMATS, html_table, render, render_data
 from goodgain.results.views import Reportable
 from goodgain.stats.paired import Resampling
 
@@ -325,7 +325,7 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
     def render(self, format: str = "table", per_conversation: bool = False) -> str:  # noqa: A002
         """The result as text, in any format of the command line."""
         if format in LONG_FORMATS or per_conversation:
-            return render(format, *self.rows(per_conversation))
+            return render_data(format, *self.rows(per_conversation))
         text = render(format, *self.table())
         if format != "table" or len(self.outcomes) > MAX_SENTENCES:
             return text

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.results.notebook import mean_cell
-from goodgain.results.text import LONG_FORMATS, Cell, number, render
+from goodgain.results.text import LONG_FORMATS, Cell, number, render, render_data
 from goodgain.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ class GainTables:
         Where answers were checked, the funnel comes first; `evidence` says what its 2x2 asks for.
         """
         if format in LONG_FORMATS:
-            return render(format, *self.rows(per_conversation))
+            return render_data(format, *self.rows(per_conversation))
         if per_conversation:
             return render(format, *self._conversation_rows())
         tables = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
 from goodgain.results.frames import AsFrames
-from goodgain.results.text import LONG_FORMATS, html_table, render
+from goodgain.results.text import LONG_FORMATS, html_table, render, render_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,7 +108,7 @@ class TrajectoryDiff(AsFrames):
 
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
         if format in LONG_FORMATS:
-            return render(format, *self.rows())
+            return render_data(format, *self.rows())
         evidence = [
             [e.name, e.gain, *(str(place) if place else _NEVER for place in e.places)]
             for e in self.evidence

@@ -153,11 +153,11 @@ def _params(texts: list[str]) -> dict[str, float]:
 
 
 def _text(table: Mapping[str, Mapping[str, float]], format: str, name: str) -> str:  # noqa: A002
-    from goodgain.results.text import render
+    from goodgain.results.text import render_data
 
     if format == "trec":
         from goodgain.io.writers import trec_text
 
         return trec_text(table, name, "the fused run")
     rows = [[q, doc, score] for q, docs in table.items() for doc, score in docs.items()]
-    return render(format, ["query", "doc", "score"], rows)
+    return render_data(format, ["query", "doc", "score"], rows)

@@ -146,7 +146,7 @@ def _report(
     rows: list[list[Any]], sample: str = "",
 ) -> None:  # fmt: skip
     """Sentences to standard output, and the list to --output, or below them if there is no sample."""
-    from goodgain.results.text import render
+    from goodgain.results.text import render, render_data
 
     to_file = bool(args.output and args.output != "-")
     if sample and not to_file:
@@ -155,7 +155,7 @@ def _report(
         return
     form = args.format
     if to_file and form == "table":
-        form = "jsonl" if args.output.endswith((".jsonl", ".ndjson")) else "csv"
+        form = "csv"
     if to_file:
         questions = dict(
             store.db.execute(
@@ -164,7 +164,7 @@ def _report(
         )
         columns = [*columns, "question"]
         rows = [[*row, questions.get(row[columns.index("query")], "")] for row in rows]
-        write(args, render(form, columns, rows))
+        write(args, render_data(form, columns, rows))
         if not args.quiet:
             print("\n".join(sentences), file=sys.stderr)
         return

@@ -111,7 +111,7 @@ def _nuggets(
     args: argparse.Namespace, judge: Any, options: dict[str, Any], pairs: Callable[[], Any]
 ) -> int:
     from goodgain.labels.nuggets import make_nuggets
-    from goodgain.results.text import render
+    from goodgain.results.text import render_data
 
     listed = list(pairs())
     result = make_nuggets(
@@ -123,7 +123,7 @@ def _nuggets(
         for query, own in result.nuggets.items()
         for n in own
     ]
-    write(args, render(args.format, ["query", "importance", "nugget"], rows))
+    write(args, render_data(args.format, ["query", "importance", "nugget"], rows))
     notes = [f"no nuggets for query '{query}': {why}" for query, why in result.failed.items()]
     if result.without_documents:
         count = len(result.without_documents)
@@ -188,7 +188,7 @@ def show_nuggets(args: argparse.Namespace) -> int:
     from goodgain.labels import Store
     from goodgain.labels.nuggets import import_nuggets, read_nuggets
     from goodgain.labels.opening import new_store
-    from goodgain.results.text import render
+    from goodgain.results.text import render_data
 
     if args.files:
         with new_store(args.store) as store:
@@ -203,7 +203,7 @@ def show_nuggets(args: argparse.Namespace) -> int:
     rows = [
         [query, "vital" if n.vital else "okay", n.text] for query, own in bank.items() for n in own
     ]
-    write(args, render(args.format, ["query", "importance", "nugget"], rows))
+    write(args, render_data(args.format, ["query", "importance", "nugget"], rows))
     return 0
 
 

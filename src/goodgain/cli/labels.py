@@ -115,7 +115,7 @@ def _read(args: argparse.Namespace) -> int:
     from goodgain.labels import Store
     from goodgain.labels.exchange import described, export, statistics
     from goodgain.labels.result import labels_of
-    from goodgain.results.text import render
+    from goodgain.results.text import render, render_data
 
     with Store(args.store, read_only=True) as store:
         if args.action == "stats":
@@ -137,7 +137,7 @@ def _read(args: argparse.Namespace) -> int:
         status = columns.index("status")
         if args.failed:
             rows = [row for row in rows if row[status] != "ok"]
-        write(args, render(args.format, columns, rows))
+        write(args, render_data(args.format, columns, rows))
     return 0
 
 

@@ -17,7 +17,7 @@ from goodgain.labels.canaries import PREFIX
 from goodgain.labels.people import aggregate, annotators_of, check_method, read_votes
 from goodgain.labels.store import Store
 from goodgain.results.frames import AsFrames
-from goodgain.results.text import html_table, render
+from goodgain.results.text import html_table, render_data
 from goodgain.results.views import Plottable
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class _LabelTable(AsFrames, Plottable):
 
     def render(self, format: str = "table") -> str:  # noqa: A002
         """The labels as text, in any format of the command line."""
-        return render(format, *self.rows())
+        return render_data(format, *self.rows())
 
     def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
         return self.rows()

@@ -13,7 +13,7 @@ from goodgain.labels.frames import Frame, build_frame, check_strata, pack, share
 from goodgain.labels.result import Labels, PeopleLabels, people_gains
 from goodgain.labels.store import Store, now
 from goodgain.ranking.evaluator import several_runs
-from goodgain.results.text import render
+from goodgain.results.text import render_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,7 +94,7 @@ class Sample:
 
     def render(self, format: str = "csv") -> str:  # noqa: A002
         """The list as text."""
-        return render(format, *self.rows())
+        return render_data(format, *self.rows())
 
     def sentences(self) -> list[str]:
         """What was drawn, and what is out of its reach."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodgain import _core
 from goodgain.errors import InputError, MissingExtraError, UsageError
-from goodgain.results.text import no_formula, render
+from goodgain.results.text import render_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ def file_bytes(evaluation: Evaluation, form: str, per_query: bool = True) -> Ite
             f"cannot write '{form}': its suffix names no table", hint=f"one of: {', '.join(FILES)}"
         )
     if not per_query:
-        return [_encoded(render(form, *evaluation.rows()))]
+        return [_encoded(render_data(form, *evaluation.rows()))]
     return _lines(evaluation, form)
 
 
@@ -40,7 +40,7 @@ def _lines(evaluation: Evaluation, form: str) -> Iterator[bytes]:
     columns, _ = evaluation.columns()
     bounds = columns[4:]
     if _DELIMITERS[form]:
-        yield _encoded(render(form, columns, []))
+        yield _encoded(render_data(form, columns, []))
     for run in evaluation.runs:
         for measure in evaluation.measures:
             yield from _lines_of(run, measure, form, bounds)
@@ -55,15 +55,15 @@ def _lines_of(run: RunScores, measure: Measure, form: str, bounds: list[str]) ->
             [run.name, query, measure.label, *row]
             for query, *row in zip(run.queries, *values, strict=True)
         ]
-        text = render(form, columns, rows)
+        text = render_data(form, columns, rows)
         yield _encoded(text.partition("\n")[2] if _DELIMITERS[form] else text)
         return
     scores, places, only_present = native
     before, between, after = _layout(run.name, measure.label, form, bounds)
     for begin in range(0, len(scores), _BLOCK):
         yield _core.score_lines(
-            scores, places, before, between, after, _DELIMITERS[form], no_formula, only_present,
-            begin, begin + _BLOCK,
+            scores, places, before, between, after, _DELIMITERS[form], only_present, begin,
+            begin + _BLOCK,
         )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def _layout(
 
 
 def _cell(text: str, form: str) -> str:
-    return render(form, ["x"], [[text]])[2:-1]
+    return render_data(form, ["x"], [[text]])[2:-1]
 
 
 def _encoded(text: str) -> bytes:

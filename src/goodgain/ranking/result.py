@@ -12,7 +12,7 @@ from goodgain.records import dataclass
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import judge_notes
 from goodgain.results.saved import SavedAsJson
-from goodgain.results.text import LONG_FORMATS, Cell, html_table, number, render
+from goodgain.results.text import LONG_FORMATS, Cell, html_table, number, render, render_data
 from goodgain.results.views import Reportable
 
 TYPE_CHECKING = False
@@ -255,7 +255,7 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
     def render(self, format: str = "table", per_query: bool = False) -> str:  # noqa: A002
         """The result as text, in any format of the command line."""
         if format in LONG_FORMATS:
-            return render(format, *self.rows(per_query))
+            return render_data(format, *self.rows(per_query))
         if per_query:
             header = ["run", "query", *(m.label for m in self.measures)]
             rows = [

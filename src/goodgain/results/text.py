@@ -66,6 +66,13 @@ def render(format: str, columns: Sequence[str], rows: Sequence[Row]) -> str:  # 
     return _RENDERERS[format](columns, rows)
 
 
+def render_data(format: str, columns: Sequence[str], rows: Sequence[Row]) -> str:  # noqa: A002
+    """A table that programs read back: ids in CSV stay as they are, even if a spreadsheet would compute."""
+    if format in _DELIMITERS:
+        return _delimited(columns, rows, _DELIMITERS[format])
+    return render(format, columns, rows)
+
+
 def _cells(rows: Sequence[Row], best: str = "") -> list[list[str]]:
     return [[_cell(v, best) for v in row] for row in rows]
 
@@ -341,26 +348,31 @@ def no_formula(value: Any) -> Any:
     return value
 
 
-def _delimited(delimiter: str) -> Callable[[Sequence[str], Sequence[Row]], str]:
-    def write(columns: Sequence[str], rows: Sequence[Row]) -> str:
-        import csv
-        import io
+def _delimited(columns: Sequence[str], rows: Sequence[Row], delimiter: str) -> str:
+    import csv
+    import io
 
-        out = io.StringIO()
-        writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-        writer.writerow([no_formula(column) for column in columns])
-        writer.writerows([no_formula(_null_if_nan(value)) for value in row] for row in rows)
-        return out.getvalue()
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_null_if_nan(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _guarded(delimiter: str) -> Callable[[Sequence[str], Sequence[Row]], str]:
+    def write(columns: Sequence[str], rows: Sequence[Row]) -> str:
+        cells = [[no_formula(value) for value in row] for row in rows]
+        return _delimited([no_formula(column) for column in columns], cells, delimiter)
 
     return write
 
 
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
 _RENDERERS: dict[str, Callable[[Sequence[str], Sequence[Row]], str]] = {
     "table": _table,
     "markdown": _markdown,
     "latex": _latex,
     "json": _json,
     "jsonl": _jsonl,
-    "csv": _delimited(","),
-    "tsv": _delimited("\t"),
+    **{name: _guarded(delimiter) for name, delimiter in _DELIMITERS.items()},
 }

@@ -12,7 +12,7 @@ from goodgain.results.frames import AsFrames
 from goodgain.results.judges import judge_notes
 from goodgain.results.notebook import warnings_html
 from goodgain.results.saved import SavedAsJson
-from goodgain.results.text import LONG_FORMATS, html_table, render
+from goodgain.results.text import LONG_FORMATS, html_table, render_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -150,7 +150,7 @@ class NuggetScores(SavedAsJson, AsFrames):
         columns, rows = self.rows(per_query)
         if format in LONG_FORMATS:
             rows = [[None if v != v else v for v in row] for row in rows]
-        return render(format, columns, rows)
+        return render_data(format, columns, rows)
 
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""

@@ -13,7 +13,7 @@ from goodgain.errors import InputError, UsageError
 from goodgain.labels.result import people_gains
 from goodgain.labels.scale import Scale
 from goodgain.results.frames import AsFrames
-from goodgain.results.text import render
+from goodgain.results.text import render_data
 from goodgain.stats.bradley_terry import (
     OUTCOMES,
     Fit,
@@ -90,7 +90,7 @@ class PreferenceGrades(AsFrames):
 
     def render(self, format: str = "table") -> str:  # noqa: A002
         """As text."""
-        return render(format, *self.rows())
+        return render_data(format, *self.rows())
 
     def warnings(self) -> list[str]:
         """What a reader of the grades should know."""
