@@ -62,8 +62,30 @@ def test_what_cannot_be_written_is_refused(folder, capsys, command):
 
 
 def test_side_files_keep_their_own_form(folder):
-    assert (
-        run(["evaluate", "qrels.txt", "run.txt", "-q", "-o", "out.csv", "--save", "result.json"])
-        == 0
-    )
+    for name in ("result.json", "result.json.gz"):
+        assert run(["evaluate", "qrels.txt", "run.txt", "-q", "-o", "out.csv", "--save", name]) == 0
     assert json.loads(Path("result.json").read_text())["goodgain"]
+    assert gg.load("result.json.gz").means == gg.load("result.json").means
+
+
+def test_exported_labels(folder):
+    assert run(["labels", "import", "labels.db", "qrels.txt", "--annotator", "ann"]) == 0
+    export = ["labels", "export", "labels.db", "--annotator", "ann", "-o"]
+    for name, beginning in (("out.qrels", "q"), ("out.csv", "query,doc"), ("out.jsonl", "{")):
+        assert run([*export, name]) == 0
+        assert Path(name).read_text().startswith(beginning)
+    assert run([*export, "out.csv.gz"]) == 0
+    assert gzip.decompress(Path("out.csv.gz").read_bytes()) == Path("out.csv").read_bytes()
+    assert run([*export, "out.parquet"]) == 0
+    assert Path("out.parquet").read_bytes().startswith(b"PAR1")
+
+
+def test_lines_are_not_added_to_a_compressed_file(folder, capsys):
+    (folder / "golden.yaml").write_text("cases:\n  - {id: a, query: x, relevant: [d1]}\n")
+    for line in (
+        "check golden.yaml --target run.txt --history out.jsonl.gz",
+        "live mcp -o out.jsonl.gz -- python",
+    ):
+        assert run(line.split()) == 2
+        assert "'out.jsonl.gz'" in capsys.readouterr().err
+        assert not Path("out.jsonl.gz").exists()

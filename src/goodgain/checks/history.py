@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
-from goodgain.io.descriptors import APPEND_FLAGS
+from goodgain.io.descriptors import open_to_append
 from goodgain.io.whole import read_document
 
 if TYPE_CHECKING:
@@ -40,19 +40,16 @@ def append_history(path: str, result: CheckResult) -> None:
     from goodgain._core import append_line
 
     line = history_line(result).encode("utf-8", "surrogateescape")
+    descriptor = open_to_append(path)
     try:
-        descriptor = os.open(path, APPEND_FLAGS, 0o666)
-        try:
-            end = append_line(descriptor, line, -1)
-        finally:
-            os.close(descriptor)
-        if end < 0:
-            raise OSError(-1 - end, os.strerror(-1 - end))
-    except OSError as error:
+        end = append_line(descriptor, line, -1)
+    finally:
+        os.close(descriptor)
+    if end < 0:
         raise InputError(
-            f"cannot write '{path}': {error.strerror}",
+            f"cannot write '{path}': {os.strerror(-1 - end)}",
             hint="check the path, its permissions and the space",
-        ) from None
+        )
 
 
 def read_history(path: str) -> list[dict[str, Any]]:

@@ -136,7 +136,10 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace, path: str) -> int:
     from goodgain.checks import check
     from goodgain.experiment.progress import Progress
+    from goodgain.io.descriptors import require_appendable
 
+    if args.history:
+        require_appendable(args.history)
     bar: list[Progress] = []
 
     def progress(done: int, total: int) -> None:

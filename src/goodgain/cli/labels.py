@@ -9,7 +9,7 @@ from goodgain.cli.label_samples import add_sampling, draw, next_labels
 from goodgain.cli.label_tasks import show_grades, show_nuggets
 from goodgain.cli.options import add_output
 from goodgain.cli.output import warn, write
-from goodgain.cli.parser import command_parser
+from goodgain.cli.parser import command_parser, format_of_suffix
 
 if TYPE_CHECKING:
     import argparse
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--to", choices=("qrels", "csv", "jsonl", "parquet", *FORMS), metavar="FORMAT",
-        help="format to write (default: qrels)",
+        help="format to write (default: csv, jsonl or parquet by the suffix of -o FILE, otherwise qrels)",
     )  # fmt: skip
     p.add_argument(
         "--tool", choices=("table", *FORMS), metavar="NAME",
@@ -126,10 +126,11 @@ def _read(args: argparse.Namespace) -> int:
             annotator=args.annotator, people=args.people,
         )  # fmt: skip
         if args.action == "export":
-            if args.to == "parquet":
+            to = args.to or format_of_suffix(args.output, ["csv", "jsonl", "parquet"]) or "qrels"
+            if to == "parquet":
                 _write_parquet(args, labels)
             else:
-                write(args, export(labels, args.to or "qrels"))
+                write(args, export(labels, to))
             if not args.quiet:
                 print(described(labels), file=sys.stderr)
             return 0

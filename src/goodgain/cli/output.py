@@ -7,7 +7,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 
@@ -44,16 +44,16 @@ def write(
 ) -> None:
     """Write to --output or to standard output, and `side_files` with it: all files or none.
 
-    A long text comes as pieces of bytes; a suffix such as .gz compresses it.
+    A long text comes as pieces of bytes.
     """
     to_file = args.output and args.output != "-"
-    if to_file or side_files:
+    files = {**({args.output: text} if to_file else {}), **(side_files or {})}
+    if files:
         from goodgain.io.atomic import encoded, write_files
 
-        files = {path: encoded(content) for path, content in (side_files or {}).items()}
-        if to_file:
-            files[args.output] = _packed(args.output, text)
-        write_files(files)
+        if to_file and isinstance(text, str):
+            _refuse_binary(args.output)
+        write_files({path: encoded(content) for path, content in files.items()})
     if to_file:
         return
     out = sys.stdout
@@ -64,20 +64,16 @@ def write(
     out.flush()
 
 
-def _packed(path: str, text: str | Iterable[bytes]) -> Iterator[bytes]:
-    from goodgain.io.atomic import encoded
-    from goodgain.io.compression import compress
+def _refuse_binary(path: str) -> None:
+    """Refuse to write text under the name of a format that is none."""
+    from goodgain.errors import UsageError
     from goodgain.io.naming import format_of
 
-    form = format_of(path)
-    if isinstance(text, str) and form in ("parquet", "arrow", "orc"):
-        from goodgain.errors import UsageError
-
+    if (form := format_of(path)) in ("parquet", "arrow", "orc"):
         raise UsageError(
             f"cannot write this result as {form}: '{path}'",
             hint="use .csv, .jsonl or another format of --format",
         )
-    return compress(path, encoded(text))
 
 
 def warn(args: argparse.Namespace, messages: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:

@@ -34,7 +34,7 @@ def print_error(error: GoodgainError, command: str) -> None:
     print(f"goodgain: {error}{hint}", file=sys.stderr)
 
 
-def _format_of_suffix(output: str | None, choices: list[str]) -> str | None:
+def format_of_suffix(output: str | None, choices: list[str]) -> str | None:
     """The format that the name of an output asks for, compressed or not, if the command has it."""
     if not output or output == "-":
         return None
@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
             self._refuse_unknown(rest[0])
         if "--format" in self._option_string_actions and parsed.format is None:
             choices = list(self._option_string_actions["--format"].choices or ())
-            parsed.format = _format_of_suffix(parsed.output, choices) or choices[0]
+            parsed.format = format_of_suffix(parsed.output, choices) or choices[0]
         return parsed
 
     def _print_message(self, message: str, file: Any = None) -> None:

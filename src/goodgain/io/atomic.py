@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
+from goodgain.io.naming import compression_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,9 +41,20 @@ def encoded(text: str | Iterable[str | bytes]) -> Iterator[bytes]:
 
 
 def write_files(files: Mapping[str, bytes | Iterable[bytes]]) -> None:
-    """Write all files, then move each into place; what cannot be replaced is written to last."""
+    """Write all files, then move each into place; what cannot be replaced is written to last.
+
+    A suffix such as .gz compresses a file, whatever it holds.
+    """
     with _ended_by_signals():
-        _write_all(files)
+        _write_all({path: _packed(path, data) for path, data in files.items()})
+
+
+def _packed(path: str, data: bytes | Iterable[bytes]) -> bytes | Iterable[bytes]:
+    if compression_of(path) is None:
+        return data
+    from goodgain.io.compression import compress
+
+    return compress(path, (data,) if isinstance(data, bytes) else data)
 
 
 @contextmanager

@@ -68,12 +68,11 @@ def convert(
     q1 Q0 b 2 1.0 bm25
     """
     from goodgain.io.atomic import write_files
-    from goodgain.io.compression import compress
 
     data, converted = converted_bytes(
         source, target_format(target, to), kind=kind, columns=columns, name=name
     )
-    write_files({target: compress(target, [data])})
+    write_files({target: data})
     return converted
 
 

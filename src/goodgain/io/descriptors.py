@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 
+from goodgain.errors import InputError, UsageError
+from goodgain.io.naming import compression_of
+
 # Bytes as they are, and not left open in programs that are started.
 _AS_IT_IS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 READ_FLAGS = os.O_RDONLY | _AS_IT_IS
-APPEND_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | _AS_IT_IS
+_APPEND_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | _AS_IT_IS
 
 _BLOCK = 1 << 18
 
@@ -23,6 +26,27 @@ else:
             return os.read(fd, size)
         finally:
             os.lseek(fd, before, os.SEEK_SET)
+
+
+def require_appendable(path: str) -> None:
+    """Refuse a compressed file, to which lines cannot be added one by one."""
+    if compression_of(path):
+        raise UsageError(
+            f"lines are added one by one, which a compressed file does not allow: '{path}'",
+            hint="leave the suffix out, and compress the file when it is complete",
+        )
+
+
+def open_to_append(path: str) -> int:
+    """A descriptor that adds to the end of a file, which may be new."""
+    require_appendable(path)
+    try:
+        return os.open(path, _APPEND_FLAGS, 0o666)
+    except OSError as error:
+        raise InputError(
+            f"cannot write '{path}': {error.strerror}",
+            hint="check the path, its permissions and the space",
+        ) from None
 
 
 def lock_descriptor(fd: int) -> None:

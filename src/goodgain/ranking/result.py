@@ -236,13 +236,12 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
         import os
 
         from goodgain.io.atomic import write_files
-        from goodgain.io.compression import compress
         from goodgain.io.naming import format_of
         from goodgain.ranking.export import file_bytes
 
         path = os.fspath(path)
         pieces = file_bytes(self, format_of(path) or path, per_query)
-        write_files({path: compress(path, pieces)})
+        write_files({path: pieces})
 
     def to_arrow(self, *which: bool, **named: bool) -> Any:
         """A pyarrow table in long format, with one row per run, query and measure unless not `per_query`."""

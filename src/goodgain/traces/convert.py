@@ -36,7 +36,6 @@ def convert_traces(
 
     from goodgain._core import check_trace
     from goodgain.io.atomic import write_files
-    from goodgain.io.compression import compress
     from goodgain.traces.files import open_traces
 
     opened = open_traces(source, skip_bad=skip_bad, **reading)
@@ -61,7 +60,7 @@ def convert_traces(
     if name == "-":
         sys.stdout.buffer.write(b"".join(lines()))
     else:
-        write_files({name: compress(name, lines())})
+        write_files({name: lines()})
     return Converted(
         written=written,
         skipped=skipped + opened.skipped,

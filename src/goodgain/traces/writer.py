@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain._core import append_line
 from goodgain.errors import GoodgainError, InputError, UsageError
-from goodgain.io.descriptors import APPEND_FLAGS, lock_descriptor, read_at
+from goodgain.io.descriptors import (
+    lock_descriptor,
+    open_to_append,
+    read_at,
+    require_appendable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -75,6 +80,7 @@ class TraceWriter:
         processes notice, also if another program renames the file.
         """
         self.path = os.fspath(path)
+        require_appendable(self.path)
         self.strict = strict
         self.lost = 0
         self._append = append
@@ -144,10 +150,7 @@ class TraceWriter:
         logging.getLogger("goodgain").warning("recording: %s", reason)
 
     def _open(self) -> None:
-        try:
-            fd = os.open(self.path, APPEND_FLAGS, 0o666)
-        except OSError as error:
-            raise InputError(f"cannot write '{self.path}': {error.strerror}") from None
+        fd = open_to_append(self.path)
         try:
             self._check(fd)
         except BaseException:
