@@ -133,10 +133,12 @@ ArrowTable::ArrowTable(ArrowArrayStream& stream, std::string name) : name_(std::
     check(stream.get_schema(&stream, &schema_));
     while (true) {
       pause_point();
-      ArrowArray batch{};
+      ArrowArray& batch = batches_.emplace_back();  // before there is a batch that would be lost without memory
       check(stream.get_next(&stream, &batch));
-      if (!batch.release) break;
-      batches_.push_back(batch);
+      if (!batch.release) {
+        batches_.pop_back();
+        break;
+      }
       if (batch.n_children != schema_.n_children)
         bad_input("damaged Arrow data: columns are missing", name_, damaged_arrow_hint);
       if (has_nulls(batch))

@@ -152,6 +152,8 @@ constexpr char32_t vowel_count = 21, tail_count = 28, syllable_count = 11172;
 
 class Composer {
  public:
+  /// Forgets what was added and never finished, because memory ran out.
+  void begin() { points_.clear(); }
   void decompose(char32_t c) {
     if (c >= syllables && c < syllables + syllable_count) {
       const char32_t at = c - syllables, tail = at % tail_count;
@@ -243,6 +245,7 @@ bool may_change(Bytes text) {
 
 std::string composed(Bytes text) {
   static thread_local Composer composer;
+  composer.begin();
   std::string out;
   out.reserve(text.size());
   const char *p = text.data(), *end = p + text.size();

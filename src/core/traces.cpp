@@ -103,9 +103,7 @@ struct TraceParser::State {
       bad_input(std::string(what) + " is nested more than 1,000 levels deep", {}, bad_field_hint);
     if (error == simdjson::UTF8_ERROR)
       bad_input(std::string(what) + " is not valid UTF-8", {}, "save the file as UTF-8");
-    if (error == simdjson::MEMALLOC)
-      bad_input(std::string(what) + " does not fit into memory", {},
-                "divide the conversation, or use a larger machine");
+    if (error == simdjson::MEMALLOC) throw std::bad_alloc();  // no fault of the text, so never skipped
     if (error) {
       const std::string_view reason = simdjson::error_message(error);  // several sentences
       bad_input(std::string(what) + " is not valid JSON: " + std::string(reason.substr(0, reason.find(". "))), {},

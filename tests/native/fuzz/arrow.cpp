@@ -58,7 +58,7 @@ struct Owned {
     if (dictionary.release) dictionary.release(&dictionary);
   }
   char* buffer(size_t size) {
-    buffers.emplace_back(new char[size]{});
+    buffers.push_back(std::make_unique<char[]>(size));
     pointers.push_back(buffers.back().get());
     return buffers.back().get();
   }
@@ -183,6 +183,18 @@ void put_array(ArrowArray& array, const Column& column, Draw& draw, size_t lengt
   hand_over(array, std::move(owned));
 }
 
+/// A batch that is released with what holds it, also where its making fails midway.
+struct Batch {
+  ArrowArray array{};
+
+  Batch() = default;
+  Batch(Batch&& other) noexcept : array(std::exchange(other.array, {})) {}
+  Batch& operator=(Batch&&) = delete;
+  ~Batch() {
+    if (array.release) array.release(&array);
+  }
+};
+
 /// A table as an input describes it: a schema, and batches until a stream ends or fails.
 class Stream {
  public:
@@ -192,13 +204,9 @@ class Stream {
     fails_ = draw.one_in(16);
     for (size_t batches = draw.below(4); batches-- > 0 && !draw.is_empty();) {
       batches_.emplace_back();
-      put_batch(batches_.back(), draw);
+      put_batch(batches_.back().array, draw);
     }
     fill_schema();
-  }
-  ~Stream() {
-    for (ArrowArray& batch : batches_)
-      if (batch.release) batch.release(&batch);
   }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -214,7 +222,7 @@ class Stream {
     stream.get_next = [](ArrowArrayStream* of, ArrowArray* array) {
       Stream& self = *static_cast<Stream*>(of->private_data);
       if (self.next_ == self.batches_.size()) return self.fails_ ? 5 : 0;
-      *array = std::exchange(self.batches_[self.next_++], {});
+      *array = std::exchange(self.batches_[self.next_++].array, {});
       return 0;
     };
     stream.get_last_error = [](ArrowArrayStream*) -> const char* { return nullptr; };
@@ -287,7 +295,7 @@ class Stream {
   std::deque<ArrowSchema> schemas_;
   std::vector<ArrowSchema*> children_;
   ArrowSchema schema_{};
-  std::deque<ArrowArray> batches_;
+  std::deque<Batch> batches_;
   size_t next_ = 0;
   bool fails_ = false;
 };

@@ -31,16 +31,21 @@ using namespace gg;
 namespace {
 std::atomic<int64_t> allocations_left{-1};  // the one after the last fails; negative: none does
 
+void* allocate_or_null(size_t size) noexcept {
+  if (allocations_left.load(std::memory_order_relaxed) >= 0 && allocations_left.fetch_sub(1) == 0) return nullptr;
+  return std::malloc(size ? size : 1);
+}
+
 void* allocate(size_t size) {
-  if (allocations_left.load(std::memory_order_relaxed) >= 0 && allocations_left.fetch_sub(1) == 0)
-    throw std::bad_alloc();
-  if (void* place = std::malloc(size ? size : 1)) return place;
+  if (void* place = allocate_or_null(size)) return place;
   throw std::bad_alloc();
 }
 }  // namespace
 
 void* operator new(size_t size) { return allocate(size); }
 void* operator new[](size_t size) { return allocate(size); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return allocate_or_null(size); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept { return allocate_or_null(size); }
 void operator delete(void* place) noexcept { std::free(place); }
 void operator delete[](void* place) noexcept { std::free(place); }
 void operator delete(void* place, size_t) noexcept { std::free(place); }

@@ -16,6 +16,7 @@ void keywords(Bytes text) {
     index.add(views, threads);
     index.finish({});
     std::ostringstream out;
+    out.exceptions(std::ios::badbit);  // it would swallow failing allocations
     for (const KeywordHit& hit : index.search(index.words(), 5)) out << hit.doc << ' ' << hit.score << '\n';
     return out.str();
   };
