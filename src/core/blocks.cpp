@@ -100,7 +100,7 @@ class StreamBlocks : public BlockReader {
     block.offset = offset_;
     size_t size = rest_.size(), wanted = std::max(block_bytes_, 2 * size);
     block.buffer.reserve(wanted);
-    std::memcpy(block.buffer.data(), rest_.data(), size);
+    copy_bytes(block.buffer.data(), rest_.data(), size);
     size_t whole = 0;
     while (true) {
       while (!ended_ && size < wanted) {

@@ -19,6 +19,11 @@ inline uint64_t mix(uint64_t a, uint64_t b) {
   return product.low ^ product.high;
 }
 
+/// No bytes may come from nowhere, and go there.
+inline void copy_bytes(void* to, const void* from, size_t size) {
+  if (size) std::memcpy(to, from, size);
+}
+
 inline uint64_t load_8(const char* p) {
   uint64_t word;
   std::memcpy(&word, p, 8);
@@ -50,7 +55,7 @@ inline bool same_bytes(Bytes a, Bytes b) {
   if (n >= 8 && n <= 16)
     return load_8(a.data()) == load_8(b.data()) && load_8(a.data() + n - 8) == load_8(b.data() + n - 8);
   if (n >= 4 && n < 8) return load_short(a.data(), n) == load_short(b.data(), n);
-  return std::memcmp(a.data(), b.data(), n) == 0;
+  return n == 0 || std::memcmp(a.data(), b.data(), n) == 0;
 }
 
 /// Asks for memory that will be read soon.

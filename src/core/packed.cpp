@@ -293,7 +293,7 @@ void PackedEvaluation::adopt(Bytes values_piece) {
   }
   const auto counts = reader.number<QueryCounts>();
   const Bytes values = reader.take(width() * sizeof(double));
-  std::memcpy(next_values(), values.data(), values.size());
+  copy_bytes(next_values(), values.data(), values.size());
   measured_.in_run.push_back(1);
   count(counts);
 }

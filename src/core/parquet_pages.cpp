@@ -172,7 +172,7 @@ PageBuffer& ParquetReader::body(const ParquetPage& of, ParquetCodec codec) {
   require(size - levels <= most * packed.size());
   static_assert(snappy_slack <= PageBuffer::padding);
   char* to = page.room(size);
-  std::memcpy(to, raw_.bytes().data(), levels);
+  copy_bytes(to, raw_.bytes().data(), levels);
   if (size > levels || !packed.empty()) require(decompress(codec, packed, to + levels, size - levels));
   std::memset(to + size, 0, PageBuffer::padding);
   return page;

@@ -21,7 +21,7 @@ class ByteBuffer {
   void grow(const char* end) { size_ = static_cast<size_t>(end - data_.get()); }
   void append(Bytes bytes) {
     char* to = room(bytes.size());
-    std::memcpy(to, bytes.data(), bytes.size());
+    copy_bytes(to, bytes.data(), bytes.size());
     grow(to + bytes.size());
   }
   void clear() { size_ = 0; }
@@ -62,7 +62,7 @@ struct StoredRow {
   static char* put(char* to, Bytes doc, double score) {
     std::memcpy(to, &score, sizeof score);
     to = put_varint(to + sizeof score, doc.size());
-    std::memcpy(to, doc.data(), doc.size());
+    copy_bytes(to, doc.data(), doc.size());
     return to + doc.size();
   }
   /// The row at `from`, which moves past it.
