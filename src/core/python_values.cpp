@@ -37,14 +37,22 @@ nb::object to_bytes(nb::handle text) {
   return nb::steal(bytes);
 }
 
+/// Without its module. The stable ABI does not show what a type is made of.
+static std::string name_of_type(nb::handle value) {
+  PyObject* name = PyType_GetName(Py_TYPE(value.ptr()));
+  if (!name) throw nb::python_error();
+  return nb::cast<std::string>(nb::steal(name));
+}
+
 bool is_no_number(PyObject* value) {
-  constexpr std::string_view package = "numpy.";
-  std::string_view type = Py_TYPE(value)->tp_name;
-  if (!type.starts_with(package)) return false;
-  type.remove_prefix(package.size());
-  if (type == "timedelta64" || type == "datetime64") return true;
-  if (type.starts_with("complex") || type.starts_with("clongdouble")) return true;
-  if (type != "ndarray") return false;
+  const std::string type = name_of_type(value);
+  const bool is_array = type == "ndarray";
+  if (!is_array && type != "timedelta64" && type != "datetime64" && !type.starts_with("complex") &&
+      !type.starts_with("clongdouble"))
+    return false;
+  const nb::object module = nb::getattr(nb::handle(value).type(), "__module__", nb::none());
+  if (!nb::isinstance<nb::str>(module) || nb::cast<std::string>(module) != "numpy") return false;
+  if (!is_array) return true;
   const std::string kind = nb::cast<std::string>(nb::handle(value).attr("dtype").attr("kind"));
   return std::string_view("mMcSU").find(kind) != std::string_view::npos;
 }
@@ -54,7 +62,7 @@ std::string python_repr(nb::handle object) {
   if (!repr) {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();  // Ctrl-C
     PyErr_Clear();
-    return std::string("an object of type ") + Py_TYPE(object.ptr())->tp_name;
+    return "an object of type " + name_of_type(object);
   }
   const nb::object owner = nb::steal(repr);
   Py_ssize_t size;

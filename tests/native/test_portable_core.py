@@ -75,3 +75,18 @@ def test_the_processor_is_not_asked_through_the_compiler():
     """zig and clang-cl link no library with __cpu_model, which __builtin_cpu_supports reads."""
     asking = [p.name for p in SOURCES if re.search(r"__builtin_cpu_\w+\(", p.read_text("utf-8"))]
     assert asking == []
+
+
+# What the stable ABI hides, which wheels for Python 3.12 and later use: the insides of objects and of types.
+INSIDES = re.compile(
+    r"->(?:tp|ob|nb|sq|mp|bf)_\w+|\bPy(?:List|Tuple|Dict|Set)_GET_\w+|\bPyFloat_AS_DOUBLE|\bPyBytes_AS_STRING|"
+    r"\bPyUnicode_(?:DATA|KIND|READ|IS_\w+|GET_LENGTH|AsUTF8\()|\b_Py[A-Z]\w*\("
+)
+
+
+def test_the_stable_abi_is_enough():
+    """But for one file, which does without where the ABI is stable."""
+    users = [p.name for p in SOURCES if INSIDES.search(p.read_text("utf-8"))]
+    assert users == ["plain_dicts.cpp"]
+    assert "#if defined(Py_LIMITED_API)" in (CORE / users[0]).read_text("utf-8")
+    assert INSIDES.search("Py_TYPE(value)->tp_name")
