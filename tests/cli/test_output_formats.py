@@ -61,6 +61,21 @@ def test_what_cannot_be_written_is_refused(folder, capsys, command):
         assert not Path(name).exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("fuse run.txt run.txt", "out.json"),
+        ("explain qrels.txt run.txt -m AP", "out.csv"),
+        ("labels export labels.db --annotator ann", "out.tsv"),
+    ],
+)
+def test_formats_that_a_command_does_not_have(folder, capsys, line, name):
+    assert run(["labels", "import", "labels.db", "qrels.txt", "--annotator", "ann"]) == 0
+    assert run([*line.split(), "-o", name]) == 2
+    assert f"'{name}'" in capsys.readouterr().err
+    assert not Path(name).exists()
+
+
 def test_side_files_keep_their_own_form(folder):
     for name in ("result.json", "result.json.gz"):
         assert run(["evaluate", "qrels.txt", "run.txt", "-q", "-o", "out.csv", "--save", name]) == 0

@@ -126,7 +126,11 @@ def _read(args: argparse.Namespace) -> int:
             annotator=args.annotator, people=args.people,
         )  # fmt: skip
         if args.action == "export":
-            to = args.to or format_of_suffix(args.output, ["csv", "jsonl", "parquet"]) or "qrels"
+            to = (
+                args.to
+                or format_of_suffix(args.output, ["qrels", "csv", "jsonl", "parquet"])
+                or "qrels"
+            )
             if to == "parquet":
                 _write_parquet(args, labels)
             else:

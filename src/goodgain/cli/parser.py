@@ -35,7 +35,10 @@ def print_error(error: GoodgainError, command: str) -> None:
 
 
 def format_of_suffix(output: str | None, choices: list[str]) -> str | None:
-    """The format that the name of an output asks for, compressed or not, if the command has it."""
+    """The format that the name of an output asks for, compressed or not; None if it names none.
+
+    A format for data that the command does not have is refused: the file would be read by its name.
+    """
     if not output or output == "-":
         return None
     from pathlib import Path
@@ -44,6 +47,13 @@ def format_of_suffix(output: str | None, choices: list[str]) -> str | None:
 
     others = {".md": "markdown", ".tex": "latex", ".xml": "junit"}
     form = format_of(output) or others.get(Path(output).suffix.lower())
+    if form in ("csv", "tsv", "json", "jsonl") and form not in choices:
+        from goodgain.errors import UsageError
+
+        raise UsageError(
+            f"this cannot be written as {form}: '{output}'",
+            hint=f"formats: {', '.join(choices)}; name one, or use another suffix",
+        )
     return form if form in choices else None
 
 
