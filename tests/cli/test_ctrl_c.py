@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import signal
 import sys
 
 import pytest
-from interrupts import LEFT, LINES, SERVERS, WAITING, SlowServer, attempt, build, clean, words_of
+from interrupts import LEFT, LINES, SERVERS, WAITING, attempt, clean, words_of
 
 from goodgain.cli import COMMANDS
 
@@ -22,33 +21,21 @@ SOON = 1.0  # seconds of the processor; the clock has more on a busy machine
 MOMENTS = int(os.environ.get("GOODGAIN_INTERRUPTS", "1"))
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("interrupted")
-    with contextlib.chdir(path):
-        build(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def server():
-    with SlowServer() as started:
-        yield started
-
-
 def test_every_command_has_a_line():
     assert set(LINES) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_ctrl_c(folder, server, command):
+def test_ctrl_c(long_inputs, slow_server, command):
     chance = random.Random(command)
     for _ in range(MOMENTS):
         waiting = command in WAITING
         at = chance.uniform(1.5, 2.5) if waiting else chance.uniform(0.1, 1.0)
-        outcome = attempt(folder, words_of(command, server.server_port), at, waiting=waiting)
+        outcome = attempt(
+            long_inputs, words_of(command, slow_server.server_port), at, waiting=waiting
+        )
         left = [name for name in outcome.written if name not in LEFT.get(command, ())]
-        clean(folder, outcome.written)
+        clean(long_inputs, outcome.written)
         if not outcome.was_interrupted:
             assert waiting <= (command in SERVERS), outcome  # it was faster, or ends by Ctrl-C
             continue
@@ -60,7 +47,8 @@ def test_ctrl_c(folder, server, command):
             assert "Traceback" not in outcome.errors, outcome
         if left and outcome.status == -signal.SIGINT:  # after the last: then all of it is there
             left = sorted(
-                {*left} ^ {*attempt(folder, words_of(command, server.server_port), None).written}
+                {*left}
+                ^ {*attempt(long_inputs, words_of(command, slow_server.server_port), None).written}
             )
-            clean(folder, outcome.written)
+            clean(long_inputs, outcome.written)
         assert not left, outcome

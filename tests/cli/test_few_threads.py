@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import shutil
 import signal
 import subprocess
@@ -12,10 +11,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from interrupts import LEFT, WAITING, SlowServer, attempt, build, clean, words_of
+from interrupts import LEFT, WAITING, attempt, clean, words_of
 
 from goodgain.cli import COMMANDS
-from goodgain.experiment import loops
+from goodgain.experiment import Experiment, loops
+from goodgain.experiment.timing import Caller
 from goodgain.labels.threads import DaemonThreads
 from goodgain.threads import NoThreadsError
 
@@ -38,31 +38,17 @@ def shim(tmp_path_factory):
     return str(library)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("threads")
-    with contextlib.chdir(path):
-        build(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def server():
-    with SlowServer() as started:
-        yield started
-
-
 @pytest.mark.parametrize(
     ("command", "count"), [*((c, 0) for c in COMMANDS), ("plot", 2), ("live", 1), ("label", 2)]
 )
-def test_few_threads(folder, server, shim, monkeypatch, command, count):
+def test_few_threads(long_inputs, slow_server, shim, monkeypatch, command, count):
     monkeypatch.setenv("LD_PRELOAD", shim)
     monkeypatch.setenv("THREADS", str(count))
     waiting = command in WAITING
     at = 2.5 if waiting else 1.0
-    outcome = attempt(folder, words_of(command, server.server_port), at, waiting=waiting)
+    outcome = attempt(long_inputs, words_of(command, slow_server.server_port), at, waiting=waiting)
     left = [name for name in outcome.written if name not in LEFT.get(command, ())]
-    clean(folder, outcome.written)
+    clean(long_inputs, outcome.written)
     assert outcome.seconds < 20, outcome
     if outcome.status == 2:
         assert outcome.errors.splitlines()[-2:] == LINES, outcome
@@ -107,3 +93,28 @@ def test_the_loop_of_retrievers_can_be_started_later(monkeypatch):
             loops.wait_for(waiting)
         waiting.close()
     assert loops.wait_for(seven(), 20) == 7
+
+
+def test_no_thread_is_no_failure_of_a_system(monkeypatch):
+    with monkeypatch.context() as context:
+        context.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(NoThreadsError):
+            Caller(10, timeout=5.0).call(lambda query: ["d1"], "river")
+    outcome = Caller(10, timeout=5.0).call(lambda query: ["d1"], "river")
+    assert len(outcome.ranking) == 1 and not outcome.error
+
+
+def test_no_thread_while_indexing_ends_the_experiment(tmp_path):
+    class System:
+        def index(self, documents):
+            raise NoThreadsError
+
+        def __call__(self, query):
+            return ["d1"]
+
+    experiment = Experiment(
+        corpus={"d1": "a river"}, queries={"q1": "river"}, qrels={"q1": {"d1": 1}},
+        systems={"a": System()}, measures="AP",
+    )  # fmt: skip
+    with pytest.raises(NoThreadsError):
+        experiment.run(folder=tmp_path)

@@ -19,7 +19,7 @@ from goodgain.experiment.retrievers import Retriever
 from goodgain.experiment.retrievers.base import RankedByOrder
 from goodgain.experiment.sharing import SharedSearches
 from goodgain.experiment.timing import TIMEOUT, Caller, Outcome, error_text
-from goodgain.threads import thread_pool
+from goodgain.threads import NoThreadsError, thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -185,6 +185,8 @@ class Session:
         before, start = resident_bytes(), time.perf_counter()
         try:
             search.index(self._experiment.documents)
+        except NoThreadsError:  # no failure of the system: it ends the experiment
+            raise
         except Exception as error:
             self._folder.add({**record, "error": error_text(error)})
             return False

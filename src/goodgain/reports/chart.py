@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,6 +155,11 @@ def _renderer() -> ModuleType:
         raise MissingExtraError.for_package(
             "vl-convert-python", "plot", "drawing an image"
         ) from None
-    # Its JavaScript engine and its scheduler start a thread for each core, and abort without.
-    require_threads(2 * available_cores() + 4)
+    _require_threads()
     return vl_convert
+
+
+@cache
+def _require_threads() -> None:
+    """The renderer's JavaScript engine and its scheduler start a thread for each core, and abort without."""
+    require_threads(2 * available_cores() + 4)
